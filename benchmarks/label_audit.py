@@ -1,5 +1,6 @@
 """Do the intervals of audited labels cover, and how short are they? Random samples, real labels and made-up ones.
 
+    export OPENBLAS_NUM_THREADS=1    # matrices are small: more threads take ten times the processor time
     python benchmarks/label_audit.py FOLDER [-m MEASURE]... [--draws 400] [--labels NAME...] [--question pairs|runs]
     python benchmarks/label_audit.py FOLDER --sequential [-m MEASURE]... [--draws 100]
     python benchmarks/label_audit.py FOLDER --places [--draws 100]
@@ -7,8 +8,8 @@
 
 FOLDER holds human.qrels, other *.qrels (the judges) and runs/. Judges that are made up: right in 90, 97, 99 and 100% of
 documents, always wrong, one label for all, and everything relevant that one of the two runs has in its first ten. For
-each judge, two runs at random and an order of judging are drawn again and again, and the judgments are people's. The
-rows are those of the tables in docs/labels.md.
+each judge, two runs at random and an order of judging are drawn again and again, and the judgments are people's.
+docs/labels.md has the rows of two judges and, of those that are made up, the lowest coverage and the greatest width.
 
 For differences (or the scores of the two runs): at 20, 50, 100 and 300 judgments how often the 95% interval holds the
 truth, and half its mean width; last, at 300, the mean error over its standard deviation. --sequential: looks at 20 to

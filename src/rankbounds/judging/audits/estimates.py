@@ -113,14 +113,16 @@ class Estimate:
             parts.append(scale * (self.remainder - self.remainder.mean(axis=1, keepdims=True)))
         return np.concatenate(parts, axis=1)
 
-    def errors(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats]:
-        """Of these runs, or of their differences: the estimate, its variance, and that of one error never seen.
+    def errors(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats, Floats]:
+        """Of these runs, or of their differences: the estimate, its variance, and those of two parts of the error.
 
-        The last is the mean square of what one judgment would have moved the estimate by, had it contradicted the
+        These parts are what linearisation leaves out, which the variance contains, and one error never seen, which it
+        does not: the mean square of what one judgment would have moved the estimate by, had it contradicted the
         label, and more where few of the draws count here: then the slopes of documents that were not drawn say it.
         """
         reach, slopes = select_runs(self.reach, first, second), select_runs(self.slopes, first, second)
-        variance = np.square(select_runs(self.deviations, first, second)).sum(axis=1)
+        squares = np.square(select_runs(self.deviations, first, second))
+        variance, left_out = squares.sum(axis=1), squares[:, self.weight.size :].sum(axis=1)
         if self.effective_size <= 1:
             variance = np.full(variance.size, np.inf)
         value, size = select_runs(self.value, first, second), self.weight.size
@@ -130,7 +132,8 @@ class Estimate:
         unseen[~reach.any(axis=1)] = np.inf  # no draw says anything here
         exact = ~slopes.any(axis=1)
         known = select_runs(self.known, first, second)
-        return np.where(exact, known, value), np.where(exact, 0.0, variance), np.where(exact, 0.0, unseen)
+        parts = (np.where(exact, 0.0, part) for part in (variance, left_out, unseen))
+        return np.where(exact, known, value), *parts
 
     def possible(self, first: Ints, second: Ints | None, sources: str) -> tuple[Floats, Floats]:
         """The least and the greatest value that each run, or difference of runs, can have."""
