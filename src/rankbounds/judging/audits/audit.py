@@ -104,9 +104,8 @@ class Audit(Result):
     def _rows_of(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[dict[str, Any]]:
         """Rows of these runs, or of these pairs of them."""
         names = ([self.runs[run] for run in side.tolist()] for side in (first, second) if side is not None)
-        value, *errors = self._errors(estimate, first, second)
-        variance = errors[0]
-        low, high = self._interval(estimate, value, errors, first, second)
+        value, variance, left_out, unseen = self._errors(estimate, first, second)
+        low, high = self._interval(estimate, (value, variance, left_out, unseen), first, second)
         sd = np.where(np.isfinite(variance), np.sqrt(variance), np.nan)  # one judgment has no spread
         numbers = (select_runs(estimate.by_labels, first, second), value, sd, low, high)
         judged = len(self.sample)
@@ -115,7 +114,7 @@ class Audit(Result):
         if self.sequential and second is not None:
             decided = (low > 0) | (high < 0) | (low == high)
             most = judged + np.count_nonzero(select_runs(estimate.slopes, first, second), axis=1)
-            needed = judgments_until(np.abs(value), *errors, self.confidence, judged, most)
+            needed = judgments_until(np.abs(value), variance, left_out, unseen, self.confidence, judged, most)
             cells += [decided.tolist(), np.where(decided, judged, needed).tolist()]
         return map(dict, map(partial(zip, self.fields), zip(*cells, strict=False)))
 
@@ -130,10 +129,10 @@ class Audit(Result):
         return np.clip(value, least, most), variance, left_out, unseen
 
     def _interval(
-        self, estimate: Estimate, value: Floats, errors: Sequence[Floats], first: Ints, second: Ints | None
+        self, estimate: Estimate, errors: tuple[Floats, Floats, Floats, Floats], first: Ints, second: Ints | None
     ) -> tuple[Floats, Floats]:
         """The interval around each estimate, cut at what the score can be."""
-        variance, left_out, unseen = errors
+        value, variance, left_out, unseen = errors
         if self.sequential:
             half = half_widths_at_any_look(variance, left_out, unseen, self.confidence)
         else:

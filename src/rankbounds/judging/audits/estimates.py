@@ -133,8 +133,8 @@ class Estimate:
         unseen[~reach.any(axis=1)] = np.inf  # no draw says anything here
         exact = ~slopes.any(axis=1)
         known = select_runs(self.known, first, second)
-        parts = (np.where(exact, 0.0, part) for part in (variance, left_out, unseen))
-        return np.where(exact, known, value), *parts
+        variance, left_out, unseen = (np.where(exact, 0.0, part) for part in (variance, left_out, unseen))
+        return np.where(exact, known, value), variance, left_out, unseen
 
     def possible(self, first: Ints, second: Ints | None, sources: str) -> tuple[Floats, Floats]:
         """The least and the greatest value that each run, or difference of runs, can have."""
