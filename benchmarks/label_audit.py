@@ -216,7 +216,7 @@ def main() -> None:
     files = sorted(path for path in options.folder.glob("*.qrels") if path.stem != "human")
     measurement, columns = measured, f"orders | {' | '.join(map(str, SIZES))} | bias / sd"
     if options.sequential:
-        measurement, columns = looked_at, "orders | missed at any look | clear pairs | judgments until settled | free looks"
+        measurement, columns = looked_at, "orders | missed at any look | clear pairs | until settled | free looks"
     elif options.places:
         measurement, columns = right_at_once, "100: all pairs right | separated | 300: all pairs right | separated"
     elif options.plan:

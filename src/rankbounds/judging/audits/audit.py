@@ -104,8 +104,8 @@ class Audit(Result):
     def _rows_of(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[dict[str, Any]]:
         """Rows of these runs, or of these pairs of them."""
         names = ([self.runs[run] for run in side.tolist()] for side in (first, second) if side is not None)
-        value, variance, left_out, unseen = self._errors(estimate, first, second)
-        low, high = self._interval(estimate, (value, variance, left_out, unseen), first, second)
+        value, variance, unseen = self._errors(estimate, first, second)
+        low, high = self._interval(estimate, value, variance, unseen, first, second)
         sd = np.where(np.isfinite(variance), np.sqrt(variance), np.nan)  # one judgment has no spread
         numbers = (select_runs(estimate.by_labels, first, second), value, sd, low, high)
         judged = len(self.sample)
@@ -114,27 +114,26 @@ class Audit(Result):
         if self.sequential and second is not None:
             decided = (low > 0) | (high < 0) | (low == high)
             most = judged + np.count_nonzero(select_runs(estimate.slopes, first, second), axis=1)
-            needed = judgments_until(np.abs(value), variance, left_out, unseen, self.confidence, judged, most)
+            needed = judgments_until(np.abs(value), variance, unseen, self.confidence, judged, most)
             cells += [decided.tolist(), np.where(decided, judged, needed).tolist()]
         return map(dict, map(partial(zip, self.fields), zip(*cells, strict=False)))
 
-    def _errors(self, estimate: Estimate, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats, Floats]:
-        """Each estimate, its variance, and those of what linearisation leaves out and of one error never seen."""
-        value, variance, left_out, unseen = estimate.errors(first, second)
+    def _errors(self, estimate: Estimate, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats]:
+        """Each estimate, its variance, and that of one error never seen."""
+        value, variance, unseen = estimate.errors(first, second)
         if self.sources == "both":
             topics = select_runs(estimate.topics, first, second)
             # The estimates of topics differ by what the topics are and by the sample: their variance holds both.
             variance = np.maximum(variance, topics.var(axis=-1, ddof=1) / topics.shape[-1])
         least, most = estimate.possible(first, second, self.sources)
-        return np.clip(value, least, most), variance, left_out, unseen
+        return np.clip(value, least, most), variance, unseen
 
     def _interval(
-        self, estimate: Estimate, errors: tuple[Floats, Floats, Floats, Floats], first: Ints, second: Ints | None
+        self, estimate: Estimate, value: Floats, variance: Floats, unseen: Floats, first: Ints, second: Ints | None
     ) -> tuple[Floats, Floats]:
         """The interval around each estimate, cut at what the score can be."""
-        value, variance, left_out, unseen = errors
         if self.sequential:
-            half = half_widths_at_any_look(variance, left_out, unseen, self.confidence)
+            half = half_widths_at_any_look(variance, unseen, self.confidence)
         else:
             half = half_widths(variance, unseen, self._critical(estimate))
         least, most = estimate.possible(first, second, self.sources)

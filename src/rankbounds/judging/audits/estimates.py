@@ -114,16 +114,14 @@ class Estimate:
             parts.append(scale * (self.remainder - self.remainder.mean(axis=1, keepdims=True)))
         return np.concatenate(parts, axis=1)
 
-    def errors(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats, Floats]:
-        """Of these runs, or of their differences: the estimate, its variance, and those of two parts of the error.
+    def errors(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats]:
+        """Of these runs, or of their differences: the estimate, its variance, and that of one error never seen.
 
-        These parts are what linearisation leaves out, which the variance contains, and one error never seen, which it
-        does not: the mean square of what one judgment would have moved the estimate by, had it contradicted the
+        The last is the mean square of what one judgment would have moved the estimate by, had it contradicted the
         label, and more where few of the draws count here: then the slopes of documents that were not drawn say it.
         """
         reach, slopes = select_runs(self.reach, first, second), select_runs(self.slopes, first, second)
-        squares = np.square(select_runs(self.deviations, first, second))
-        variance, left_out = squares.sum(axis=1), squares[:, self.weight.size :].sum(axis=1)
+        variance = np.square(select_runs(self.deviations, first, second)).sum(axis=1)
         if self.effective_size <= 1:
             variance = np.full(variance.size, np.inf)
         value, size = select_runs(self.value, first, second), self.weight.size
@@ -133,8 +131,7 @@ class Estimate:
         unseen[~reach.any(axis=1)] = np.inf  # no draw says anything here
         exact = ~slopes.any(axis=1)
         known = select_runs(self.known, first, second)
-        variance, left_out, unseen = (np.where(exact, 0.0, part) for part in (variance, left_out, unseen))
-        return np.where(exact, known, value), variance, left_out, unseen
+        return np.where(exact, known, value), np.where(exact, 0.0, variance), np.where(exact, 0.0, unseen)
 
     def possible(self, first: Ints, second: Ints | None, sources: str) -> tuple[Floats, Floats]:
         """The least and the greatest value that each run, or difference of runs, can have."""

@@ -11,8 +11,7 @@ for a count of which no case was seen does (Poisson's: minus the logarithm of wh
 - Every look: the boundary of Robbins' normal mixture (Annals of Mathematical Statistics 41, 1970; for estimated
   variances Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Annals of Statistics 52, 2024), with the variance of what
   was never seen as the mixture's. An interval that leaves out the truth at any look at all does so with probability
-  1 - confidence. What linearisation leaves out is no sum of draws but nearly the same error at every look: it is
-  allowed for as at one look.
+  1 - confidence.
 """
 
 from __future__ import annotations
@@ -34,15 +33,12 @@ def half_widths(variance: Floats, unseen: Floats, critical: Floats | float) -> F
     return np.sqrt(np.square(critical) * variance + np.square(log_ndtr(-np.asarray(critical))) * unseen)
 
 
-def half_widths_at_any_look(variance: Floats, left_out: Floats, unseen: Floats, confidence: float) -> Floats:
-    """Of intervals that hold at all looks together; ``left_out`` is the linearisation's part of the variance."""
-    square = normal_quantile(confidence) ** 2
-    mixed = unseen * square
+def half_widths_at_any_look(variance: Floats, unseen: Floats, confidence: float) -> Floats:
+    """Of intervals that hold at all looks together."""
+    mixed = unseen * normal_quantile(confidence) ** 2
     finite = np.isfinite(variance + mixed)
-    drawn = np.where(finite, variance - left_out, 0.0) + mixed
-    ratio = np.divide(drawn, mixed, out=np.ones(mixed.shape), where=finite & (mixed > 0))
-    at_any_look = drawn * np.log(ratio / (1 - confidence) ** 2)
-    return np.where(finite, np.sqrt(at_any_look + square * left_out), np.inf)
+    ratio = np.divide(variance + mixed, mixed, out=np.ones(mixed.shape), where=finite & (mixed > 0))
+    return np.where(finite, np.sqrt((variance + mixed) * np.log(ratio / (1 - confidence) ** 2)), np.inf)
 
 
 def critical_for_all(
@@ -65,21 +61,14 @@ def critical_for_all(
 
 
 def judgments_until(
-    half_width: Floats,
-    variance: Floats,
-    left_out: Floats,
-    unseen: Floats,
-    confidence: float,
-    judged: int,
-    most: Ints,
+    half_width: Floats, variance: Floats, unseen: Floats, confidence: float, judged: int, most: Ints
 ) -> Ints:
     """How many judgments in all make intervals at any look this short, if they are like those so far; at most ``most``.
 
     A variance falls with the number of judgments, that of one error never seen with its square.
     """
     growth = STEP ** np.arange(STEPS)[:, None]
-    widths = half_widths_at_any_look(variance / growth, left_out / growth, unseen / growth**2, confidence)
-    enough = widths <= half_width
+    enough = half_widths_at_any_look(variance / growth, unseen / growth**2, confidence) <= half_width
     needed = np.ceil(judged * growth[np.argmax(enough, axis=0), 0])
     return np.where(enough.any(axis=0), np.minimum(needed, most), most).astype(np.int64)
 

@@ -71,5 +71,5 @@ def differences_of_all(estimate: Estimate, confidence: float) -> tuple[Floats, F
     """The difference of every pair of runs, and half the width of its interval; all hold at once."""
     first, second = pairs_of(len(estimate.value))
     critical = critical_for_all(estimate.deviations, first, second, confidence, np.random.default_rng(0))
-    difference, variance, _, unseen = estimate.errors(first, second)
+    difference, variance, unseen = estimate.errors(first, second)
     return difference, half_widths(variance, unseen, critical)
