@@ -1,5 +1,6 @@
 """Do the intervals of audited labels cover, and how short are they? Random samples, real labels and made-up ones.
 
+    export OPENBLAS_NUM_THREADS=1    # matrices are small: more threads take ten times the processor time
     python benchmarks/label_audit.py FOLDER [-m MEASURE]... [--draws 400] [--labels NAME...] [--question pairs|runs]
     python benchmarks/label_audit.py FOLDER --sequential [-m MEASURE]... [--draws 100]
     python benchmarks/label_audit.py FOLDER --places [--draws 100]
@@ -7,16 +8,16 @@
 
 FOLDER holds human.qrels, other *.qrels (the judges) and runs/. Judges that are made up: right in 90, 97, 99 and 100% of
 documents, always wrong, one label for all, and everything relevant that one of the two runs has in its first ten. For
-each judge, two runs at random and an order of judging are drawn again and again, and the judgments are people's. The
-rows are those of the tables in docs/labels.md.
+each judge, two runs at random and an order of judging are drawn again and again, and the judgments are people's.
+docs/labels.md has the rows of two judges and, of those that are made up, the lowest coverage and the greatest width.
 
 For differences (or the scores of the two runs): at 20, 50, 100 and 300 judgments how often the 95% interval holds the
 truth, and half its mean width; last, at 300, the mean error over its standard deviation. --sequential: looks at 20 to
 500 judgments, the share of orders in which the sequential interval misses the truth at any look; for pairs that differ
-by .05 to .1, the mean number of judgments until it leaves out 0, and the number, fixed before, after which the
-fixed-number interval leaves out 0 in four of five orders. --places: shares of samples in which the intervals of all
-pairs are right at once. --plan: for a plan from a pilot of 100 judgments, how many judgments it says, and the width of
-intervals of three other samples of that size over the width that was planned.
+by .05 to .1, the mean number of judgments until it leaves out 0, and until the fixed-number interval would if looking
+were free. --places: shares of samples in which the intervals of all pairs are right at once. --plan: for a plan from a
+pilot of 100 judgments, how many judgments it says, and the width of intervals of three other samples of that size over
+the width that was planned.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ CONFIDENCE = 0.95
 SIZES = (20, 50, 100, 300)
 LOOKS = (20, 30, 40, 50, 70, 100, 140, 200, 250, 300, 400, 500)
 CLEAR = (0.05, 0.1)
-UNDECIDED, POWER = 700, 0.8
-"""What counts as the number of judgments where 500 do not decide; how often a fixed number must decide."""
+UNDECIDED = 700
+"""What counts as the number of judgments where 500 do not decide."""
 PILOT = 100
 NAMES = {"umbrela-gpt4": "UMBRELA", "binary-llama3.2": "Llama"}
 
@@ -147,10 +148,9 @@ def looked_at(
         if CLEAR[0] <= abs(truth[0]) <= CLEAR[1]:
             decided.append(np.array(of_looks)[:, 1:])
     looks = np.array([*LOOKS, UNDECIDED])
-    sequential, fixed = np.moveaxis(np.array(decided, dtype=bool), 2, 0)
-    until = looks[np.argmax(np.pad(sequential, ((0, 0), (0, 1)), constant_values=True), axis=1)].mean()
-    planned = looks[np.argmax(np.append(fixed.mean(axis=0) >= POWER, True))]
-    return f"{options.draws} | {np.mean(missed):.1%} | {len(decided)} | {until:.0f} | {planned}"
+    settled = np.pad(np.array(decided, dtype=bool), ((0, 0), (0, 1), (0, 0)), constant_values=True)
+    until, free = looks[np.argmax(settled, axis=1)].mean(axis=0)
+    return f"{options.draws} | {np.mean(missed):.1%} | {len(decided)} | {until:.0f} | {free:.0f}"
 
 
 def right_at_once(
@@ -216,7 +216,7 @@ def main() -> None:
     files = sorted(path for path in options.folder.glob("*.qrels") if path.stem != "human")
     measurement, columns = measured, f"orders | {' | '.join(map(str, SIZES))} | bias / sd"
     if options.sequential:
-        measurement, columns = looked_at, "orders | missed at any look | clear pairs | judgments until settled | fixed"
+        measurement, columns = looked_at, "orders | missed at any look | clear pairs | until settled | free looks"
     elif options.places:
         measurement, columns = right_at_once, "100: all pairs right | separated | 300: all pairs right | separated"
     elif options.plan:

@@ -180,7 +180,7 @@ def sampled(collection, budget):
     """Labels of a model, a sample of them as a file, and people's grades of it in the order of judging."""
     people = rb.read_qrels(collection / "qrels.txt")
     shutil.copy(collection / "qrels.txt", collection / "labels.txt")
-    names, runs = ("bm25", "reranked"), str(collection / "runs")
+    names, runs = ("reranked", "bm25"), str(collection / "runs")  # not as the folder has them
     sample = rb.judging.draw_sample(people, runs, "RBP(p=0.8)", budget=budget, compare=names)
     rows = [row | {"relevance": ""} for row in sample.rows()]
     lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
@@ -216,6 +216,7 @@ def test_judging_a_sample_shows_the_audit_and_says_when_it_is_settled(collection
     widths = [high - low for low, high in (shown[-1]["first"]["bounds"], *(now["bounds"] for now in shown))]
     assert widths == sorted(widths, reverse=True)
     assert list(shown[-1]["bounds"]) == pytest.approx([row["ci_low"], row["ci_high"]])
+    assert list(shown[-1]["runs"]) == [row["run"], row["against"]] == ["bm25", "reranked"]
     assert [shown[0]["settled"], shown[-1]["settled"]] == [False, True]
     assert row["decided"]
     assert shown[0]["headline"].startswith("Not settled after 5 judgments")

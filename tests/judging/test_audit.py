@@ -242,9 +242,11 @@ class TestRows:
             assert row["ci_low"] < row["estimate"] < row["ci_high"]
             assert row["method"] == "linearised"
 
-    @pytest.mark.parametrize(("measure", "parts"), [("RBP(p=0.8)", 40), ("nDCG@5", 80), ("AP(rel=2)", 80)])
-    def test_what_linearisation_leaves_out_widens_the_interval(self, measure, parts):
-        """Three times its standard deviation, held against real labels."""
+    @pytest.mark.parametrize(
+        ("measure", "parts", "times"), [("RBP(p=0.8)", 40, 0), ("nDCG@5", 80, 2), ("AP(rel=2)", 80, 3)]
+    )
+    def test_what_linearisation_leaves_out_widens_the_interval(self, measure, parts, times):
+        """Two or three times its standard deviation, held against real labels."""
         people, labels, runs = collection(12)
         sample = judged(rb.judging.draw_sample(labels, runs, measure, budget=40, seed=1), people)
         found = rb.audit(labels, sample, runs, measure)
@@ -253,7 +255,7 @@ class TestRows:
         design = np.square(estimate.deviations[:, :40]).sum(axis=1)
         left_out = 0.0 if estimate.remainder is None else estimate.remainder.var(axis=-1, ddof=1)
         sd = [row["sd"] for row in found.rows()]
-        assert np.square(sd) == pytest.approx(design + left_out * (9 + 1 / 40))
+        assert np.square(sd) == pytest.approx(design + left_out * (times**2 + 1 / 40))
 
     def test_a_sample_in_any_form_and_order(self, tmp_path):
         people, labels, runs = collection(11)
@@ -447,6 +449,36 @@ def test_a_sample_for_another_question_is_told():
     bad = rb.audit(labels, pair, {"run2": runs["run2"]}, "P@3")
     assert not any("another question" in note for note in good.notes())
     assert any("another question" in note for note in bad.notes())
+
+
+def test_few_judgments_of_the_right_question_are_not_taken_for_another_one():
+    """The first draws may look alike by chance, as if nothing were left to chance."""
+    people, labels, runs = collection(16, topics=20)
+    two = {name: runs[name] for name in ("run0", "run1")}
+    for seed in range(20):
+        rows = judged(rb.judging.draw_sample(labels, two, "P@3", budget=10, compare="all", seed=seed), people)
+        for size in (1, 2, 3, 5, 10):
+            found = rb.audit(labels, rows[:size], two, "P@3", difference=True)
+            assert not any("another question" in note for note in found.notes())
+
+
+def test_one_grade_alone_is_no_other_scale():
+    people, labels, runs = collection(16)
+    rows = judged(rb.judging.draw_sample(labels, runs, "P@3", budget=20, seed=1), people)
+
+    def told(grades):
+        given = [row | {"relevance": grade} for row, grade in zip(rows, grades, strict=False)]
+        return any("on different scales" in note for note in rb.audit(labels, given, runs, "P@3").notes())
+
+    assert [told([0] * 20), told([2] * 20), told([3, 0]), told([1, 0] * 10), told([4] * 20)] == [False] * 3 + [True] * 2
+
+
+def test_a_run_that_lacks_topics_is_told():
+    people, labels, runs = collection(16)
+    rows = judged(rb.judging.draw_sample(labels, runs, "P@3", budget=20, seed=1), people)
+    del runs["run1"]["q2"]
+    with pytest.warns(rb.RankboundsWarning, match="1 of 3 runs lacks judged topics.*run1: topic q2"):
+        rb.audit(labels, rows, runs, "P@3")
 
 
 def ninety_judged():

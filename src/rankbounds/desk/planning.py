@@ -25,6 +25,7 @@ from rankbounds.desk.judgment_file import Pair
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.audits.audit import audit
+from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.next.judge_next import judge_next
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, difference_left
 from rankbounds.judging.next.residuals import plan_by_residual
@@ -65,7 +66,9 @@ def audit_so_far(
         judgments = reader.judgments(live.qrels)
         if not (judgments.grade != POOLED_NOT_JUDGED).any():
             return [], goal | {"headline": "The interval appears with the first judgment."}
-        named = [run for run in runs if not isinstance(compare, tuple) or run.name in compare]
+        named = runs
+        if isinstance(compare, tuple):  # in this order, which says who is the baseline
+            named = [runs[run] for run in runs_to_compare([run.name for run in runs], compare)]
         found = audit(
             reader.judgments(labels), sample, named, measure, difference=True, sequential=True, judgments=judgments,
             gain=choices.gain, ties=chosen.ties if chosen.ties in ORDERS else "trec",

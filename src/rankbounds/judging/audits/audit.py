@@ -335,7 +335,8 @@ def _remarks(
 ) -> Iterator[str]:
     """What is special about these labels, this sample and these runs."""
     labels, judgments = (f"{grade.min():g} to {grade.max():g}" for grade in (pool.labels.grade, judged.grade))
-    if labels != judgments:
+    beyond = judged.grade.max() > pool.labels.grade.max()
+    if labels != judgments and (beyond or judged.grade.min() < judged.grade.max()):  # one grade alone is no scale
         yield (
             f"Labels and judgments are on different scales: {pool.source} has {labels}, the sample {judgments}. The "
             "sample shows what each label means."
@@ -358,8 +359,8 @@ def _remarks(
         weight, total = estimate.share, float(estimate.share.sum())
         of_draws = np.cumsum(weight[judged.row]) - weight[judged.row] + weight[judged.row] / judged.probability
         expanded = float(np.average(of_draws, weights=estimate.weight))
-        error = float(of_draws.std()) / math.sqrt(estimate.effective_size)
-        if total - expanded > max(LEAST_LACKING * total, CHANCE * error) and len(judged) > 1:
+        error = max(float(of_draws.std()) / math.sqrt(estimate.effective_size), total / len(judged))  # few look alike
+        if total - expanded > max(LEAST_LACKING * total, CHANCE * error):
             yield (
                 f"{estimate.measure}: by its probabilities, the sample represents {expanded / total:.0%} of the weight "
                 "of this question, and chance does not explain the rest: the sample was drawn for another question, "

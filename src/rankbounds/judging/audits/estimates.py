@@ -36,7 +36,7 @@ from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.audits.sample import mean_squares, prior_chances
 from rankbounds.measures import Measure
-from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.formulas import is_ideal_ratio, is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 
 DESIGN, LINEARISED = "design", "linearised"
@@ -44,9 +44,9 @@ FIRST_FIT, GROWTH = 10, 1.25
 """After how many judgments labels are calibrated for the first time, and by how much their number grows until again."""
 DRAWS = 40
 """Collections drawn to see what linearisation leaves out."""
-CAUTION = 3.0
+CAUTION, CAUTION_OF_IDEAL = 3.0, 2.0
 """What linearisation leaves out varies more than drawn collections say, in which documents of a topic hang together by
-its richness alone: held against real labels, about so many times more."""
+its richness alone: held against real labels, about so many times more. The second is for ratios to an ideal (nDCG)."""
 LEAST_LEFT, LEAST_UNSURE = 1e-6, 1e-3
 """Less is never taken for what is left to draw from and for how unsure labels are, so that weights are numbers."""
 UNSEEN = 3.0
@@ -109,7 +109,8 @@ class Estimate:
         if effective > 1:
             parts[0] *= math.sqrt(effective / (effective - 1))
         if self.remainder is not None:
-            scale = math.sqrt((CAUTION**2 + 1 / DRAWS) / (DRAWS - 1))
+            caution = CAUTION_OF_IDEAL if is_ideal_ratio(self.measure) else CAUTION
+            scale = math.sqrt((caution**2 + 1 / DRAWS) / (DRAWS - 1))
             parts.append(scale * (self.remainder - self.remainder.mean(axis=1, keepdims=True)))
         return np.concatenate(parts, axis=1)
 

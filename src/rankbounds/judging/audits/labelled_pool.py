@@ -16,8 +16,10 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
+from rankbounds.errors import warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import OrderOptions, chosen_options
+from rankbounds.evaluation.run_notes import RunNotes, topic_warnings
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.pools import subset
@@ -56,8 +58,11 @@ class LabelledPool:
         labelled = read.grade != POOLED_NOT_JUDGED
         kept = read if labelled.all() else subset(read, labelled)
         facts, systems = TopicFacts(kept, assumptions.gain), reading.runs(runs)
-        lists = (join_lists(run, facts, assumptions, keep_rows=False, keep_judgments=True).batches for run in systems)
-        return cls(kept, tuple(run.name for run in systems), tuple(map(tuple, lists)), assumptions, reading)
+        joined = [join_lists(run, facts, assumptions, keep_rows=False, keep_judgments=True) for run in systems]
+        names, notes = tuple(run.name for run in systems), [RunNotes(one.missing, one.unknown) for one in joined]
+        for message in topic_warnings(names, notes, assumptions.topics):
+            warn(message)
+        return cls(kept, names, tuple(tuple(one.batches) for one in joined), assumptions, reading)
 
     def __len__(self) -> int:
         return len(self.labels)
