@@ -93,6 +93,7 @@ def test_the_site_holds_everything(site, reference):
     written = (site / "index.html").read_text()
     assert 'src="http' not in written
     assert 'rel="stylesheet" href="http' not in written
+    assert "hide:" not in written, "the settings at the top of the page are shown"
     top = (site / "python-top.html").read_text()
     for name, hidden in reference.INTERNAL.items():
         home = getattr(rb, name, None) or getattr(rb.rbp, name)
