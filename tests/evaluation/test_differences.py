@@ -193,7 +193,7 @@ def test_command_and_verdicts(tmp_path, capfd):
         code = main(["uncertainty", str(tmp_path / "qrels"), *runs, "--difference", "--q", str(q), "--format", "json"])
         out, err = capfd.readouterr()
         assert code == 0
-        assert "for unjudged documents" in err
+        assert "Unjudged documents are relevant with probability q" in err
         return json.loads(out)[0]
 
     row = difference(good, bad)

@@ -166,7 +166,8 @@ class Differences(Result):
         """What a reader of the numbers must know, in sentences."""
         how = "the distribution of the difference" if self.exact else "a normal approximation"
         exact = any(pair.measure not in self.drawn for pair in self.pairs)
-        sentences = [f"{self.model} for unjudged documents" + (f"; probabilities from {how}." if exact else ".")]
+        which = f"Unjudged documents are relevant with probability {self.model}"
+        sentences = [which + (f"; probabilities from {how}." if exact else ".")]
         for measure, samples in self.drawn.items():
             mine = [pair for pair in self.pairs if pair.measure == measure and not math.isnan(pair.sd)]
             if not mine:

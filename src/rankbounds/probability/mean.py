@@ -300,7 +300,7 @@ class Uncertainty(Result):
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in sentences."""
-        sentences = [f"{self.model} for unjudged documents.", *self.remarks]
+        sentences = [f"Unjudged documents are relevant with probability {self.model}.", *self.remarks]
         drawn = [score for score in self.scores if score.draws is not None and score.sd() > 0]
         if drawn:
             names = ", ".join(dict.fromkeys(str(score.measure) for score in drawn))
