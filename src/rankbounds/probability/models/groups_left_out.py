@@ -10,8 +10,8 @@ relevance is fitted, by logistic regression, to
 - how many other groups retrieved it, however deep,
 - the rate of relevance among the judged documents of its topic,
 
-and carried over to the run in question, whose own group is left out of the pool all the while. A group of many such
-documents counts as the square root of their number, so that no single group decides the fit.
+and carried over to the run in question. A group of many such documents counts as the square root of their number, so
+that no single group decides the fit.
 
 Then each group is predicted by the others. A run's error is the weight of its left-out documents that are relevant
 minus its expected value; its variance is that of documents which are relevant independently of each other, plus that of
