@@ -35,7 +35,7 @@ from rankbounds.probability.mean import uncertainty
     ),
     Option(
         "--groups-prefix WHERE",
-        'group runs by the beginnings of their names: up to the first of these characters ("-_"), or a number of '
+        'group runs by the beginnings of their names: up to the first of these characters ("_-"), or a number of '
         "characters",
         group="unjudged and ties",
     ),
