@@ -593,6 +593,23 @@ def test_where_no_group_has_documents_of_its_own_nothing_is_expected():
         assert pair.verdict == "depends on the unjudged documents"
 
 
+@pytest.mark.parametrize(("measure", "q"), [("ESL(n=2)", "sample"), ("RankPower", "sample"), ("RankPower", "groups")])
+def test_searches_that_may_never_end_are_not_given_an_end(measure, q):
+    made = rb.probability.simulate(
+        runs=8, topics=12, documents=80, depth=8, pool_depth=5, relevant=0.1, pooled_runs=6, seed=3
+    )
+    known, found = (
+        rb.uncertainty(made.pooled, made.runs, measure, q=each, confidence=0.5, samples=200).rows() for each in (0.3, q)
+    )
+    endless = 0
+    for row, other in zip(found, known, strict=True):
+        if math.isinf(other["mean"]) and math.isinf(row["high"]) and row["low"] < row["high"]:
+            endless += 1
+            assert not math.isfinite(row["mean"])
+            assert (row["ci_low"], row["ci_high"]) == (row["low"], math.inf)
+    assert endless > 4
+
+
 @pytest.mark.parametrize("q", ["groups", "sample"])
 def test_effort_is_better_when_lower_by_calibrated_probabilities_too(q):
     made = rb.probability.simulate(runs=7, topics=10, documents=60, depth=8, pool_depth=7, relevant=0.4, seed=2)

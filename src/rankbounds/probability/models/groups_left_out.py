@@ -329,6 +329,7 @@ class GroupsLeftOut(Calibrated):
         odds = self._topic_odds(self._relevant, self._judged)[unjudged.topic]
         return self._features(precision, unjudged.rank, others, odds)
 
+    @np.errstate(invalid="ignore")  # of searches that never end
     def _leave_out(self) -> Fit | None:
         lists = self.lists
         left_out = lists.own_rank <= lists.depth
@@ -385,7 +386,8 @@ class GroupsLeftOut(Calibrated):
                 means = drawn.mean(axis=0)
                 predicted[each], variance[each] = means.mean() - base.mean(), means.var(ddof=1)
                 error[each] = score.mean() - means.mean()
-            told = told[variance[told] > 0]
+            finite = np.isfinite(error[told] + variance[told] + predicted[told]).all()
+            told = told[finite & (variance[told] > 0)]  # searches that may never end calibrate nothing
             predicted = predicted[told]
         of_runs = error[told], variance[told], lists.group[told], predicted
         return Fit(coefficients, covariance, math.sqrt(shift), *of_runs)
