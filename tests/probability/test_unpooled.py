@@ -658,6 +658,20 @@ def test_effort_is_better_when_lower_by_calibrated_probabilities_too(q):
     assert decided > 5
 
 
+@pytest.mark.parametrize("measure", ["RBP(p=0.8)", "nDCG@5"])
+@pytest.mark.parametrize("q", ["groups", "sample"])
+def test_calibrated_probabilities_are_certain_only_where_bounds_are(measure, q):
+    made = rb.probability.simulate(runs=9, topics=30, documents=100, depth=9, pool_depth=8, pooled_runs=6, seed=7)
+    likely, certain = 0, 0
+    for pair in differences(made.pooled, made.runs, measure, q=q, confidence=0.5, samples=50).pairs:
+        decided = pair.certain_low > 0 or pair.certain_high < 0
+        assert (max(pair.probability_better, pair.probability_worse) == 1) == decided
+        certain += decided
+        likely += not decided and max(pair.probability_better, pair.probability_worse) == 0.99
+    assert certain
+    assert likely
+
+
 def test_groups_by_the_beginnings_of_names():
     names = ["uw_base-1", "uw-x", "solo", "uwb_2"]
     assert groups_by_prefix(names, "_-") == {"uw_base-1": "uw", "uw-x": "uw", "solo": "solo", "uwb_2": "uwb"}

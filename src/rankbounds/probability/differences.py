@@ -216,8 +216,8 @@ def differences(
     certain bounds, which no judgments can leave. The interval of weighted sums over ranks is a normal one within these
     bounds, that of other measures the middle of the draws; ``error`` is the standard error of the probabilities. With
     calibrated probabilities (``q="groups"``, ``"sample"``) the interval reaches as far as the calibration found to be
-    needed, and probabilities are as certain as the interval is; NaN where that is not known. Where the calibration says
-    nothing about a run's score, mean and sd are NaN as well.
+    needed, and probabilities are as certain as the interval is (0.01 to 0.99, unless the bounds decide); NaN where that
+    is not known. Where the calibration says nothing about a run's score, mean and sd are NaN as well.
 
     Examples
     --------
@@ -314,8 +314,8 @@ def _calibrated(
         half = np.where(sd == 0, 0.0, np.where(np.isnan(sd) | np.isinf(reach), np.inf, reach * sd))
         lead = np.where(np.isinf(half), np.nan, merit(mean, measure) * float(ndtri((1 + confidence) / 2)) / half)
     even, (least, most) = (sd == 0) & (mean == 0), merit_of_range(low, high, measure)
-    better = np.select([least > 0, (most <= 0) | even], [1.0, 0.0], ndtr(lead))
-    worse = np.select([most < 0, (least >= 0) | even], [1.0, 0.0], ndtr(-lead))
+    better = np.select([least > 0, (most <= 0) | even], [1.0, 0.0], limit_certainty(ndtr(lead), most))
+    worse = np.select([most < 0, (least >= 0) | even], [1.0, 0.0], limit_certainty(ndtr(-lead), -least))
     ends = np.stack([np.fmax(mean - half, low), np.fmin(mean + half, high)])
     return (mean, sd, better, worse, low, high, *np.where(np.isfinite(ends), ends, np.nan), error)
 
