@@ -308,8 +308,9 @@ def _calibrated(
     mean, sd, _, _, low, high, _, _, error = columns
     pairs = list(itertools.combinations([run.name for run in runs], 2))
     reach = np.array([model.reach_of_pair(run, against, confidence) for run, against in pairs])
-    hidden = np.array([any(map(model.out_of_sight, pair)) for pair in pairs]) & ~(low == high)
-    mean, sd = np.where(hidden, np.nan, mean), np.where(hidden, np.nan, sd)
+    hidden = np.array([any(map(model.out_of_sight, pair)) for pair in pairs])
+    mean = np.select([low == high, hidden], [low, np.nan], mean)
+    sd = np.select([low == high, hidden], [0.0, np.nan], sd)
     with np.errstate(invalid="ignore", divide="ignore"):
         half = np.where(sd == 0, 0.0, np.where(np.isnan(sd) | np.isinf(reach), np.inf, reach * sd))
         lead = np.where(np.isinf(half), np.nan, merit(mean, measure) * float(ndtri((1 + confidence) / 2)) / half)
