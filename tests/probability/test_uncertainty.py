@@ -467,3 +467,17 @@ def test_command_per_topic_and_formats(command, files, tmp_path):
     code, out, _ = command("uncertainty", *files, "--q", ".2", "--tail", "-o", tmp_path / "out.txt")
     assert (code, out) == (0, "")
     assert "0.0215" in (tmp_path / "out.txt").read_text()
+
+
+@pytest.mark.parametrize("q", ["logistic", "sample"])
+def test_the_order_of_runs_of_equal_quality_changes_nothing(q):
+    runs = {}
+    for number in range(7):
+        shared = [f"d{each}" for each in np.random.default_rng(number).permutation(20)]
+        runs[f"run{number}"] = {"q": [f"r{number}", f"n{number}", *shared]}
+    qrels = {"q": {f"{kind}{number}": int(kind == "r") for kind in "rn" for number in range(7)}}
+    found = [
+        {row["run"]: row["mean"] for row in rb.uncertainty(qrels, runs, "DCG@10", q=q).rows()}
+        for runs in (runs, dict(reversed(runs.items())))
+    ]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)

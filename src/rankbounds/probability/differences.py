@@ -30,7 +30,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.differences import difference_bounds
 from rankbounds.evaluation.differences.shared_lists import same_lists
 from rankbounds.evaluation.options import RankingOptions
-from rankbounds.evaluation.score_differences import drop_rounding
+from rankbounds.evaluation.score_differences import drop_rounding, merit, merit_of_range
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasuresLike
@@ -216,8 +216,8 @@ def differences(
     certain bounds, which no judgments can leave. The interval of weighted sums over ranks is a normal one within these
     bounds, that of other measures the middle of the draws; ``error`` is the standard error of the probabilities. With
     calibrated probabilities (``q="groups"``, ``"sample"``) the interval reaches as far as the calibration found to be
-    needed, and probabilities are as certain as the interval is; NaN where that is not known. Where the calibration says
-    nothing about a run's score, mean and sd are NaN as well.
+    needed, and probabilities are as certain as the interval is (0.01 to 0.99, unless the bounds decide); NaN where that
+    is not known. Where the calibration says nothing about a run's score, mean and sd are NaN as well.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def pair_columns(
         if (stretches != (1.0, 0.0)).any():
             base = np.stack([models.base_and_bounds(at, measure)[0] for at in among])
             columns = _stretched(columns, base, stretches)
-    return _calibrated(columns, model, runs, confidence)
+    return _calibrated(columns, measure, model, runs, confidence)
 
 
 def _stretched(columns: tuple[Floats, ...], base: Floats, stretches: Floats) -> tuple[Floats, ...]:
@@ -297,7 +297,7 @@ def _stretched(columns: tuple[Floats, ...], base: Floats, stretches: Floats) -> 
 
 
 def _calibrated(
-    columns: tuple[Floats, ...], model: Calibrated, runs: Sequence[Run], confidence: float
+    columns: tuple[Floats, ...], measure: Measure, model: Calibrated, runs: Sequence[Run], confidence: float
 ) -> tuple[Floats, ...]:
     """The columns with the interval of a calibrated model, within the certain bounds, and probabilities as certain.
 
@@ -308,14 +308,15 @@ def _calibrated(
     mean, sd, _, _, low, high, _, _, error = columns
     pairs = list(itertools.combinations([run.name for run in runs], 2))
     reach = np.array([model.reach_of_pair(run, against, confidence) for run, against in pairs])
-    hidden = np.array([any(map(model.out_of_sight, pair)) for pair in pairs]) & ~(low == high)
-    mean, sd = np.where(hidden, np.nan, mean), np.where(hidden, np.nan, sd)
+    hidden = np.array([any(map(model.out_of_sight, pair)) for pair in pairs])
+    mean = np.select([low == high, hidden], [low, np.nan], mean)
+    sd = np.select([low == high, hidden], [0.0, np.nan], sd)
     with np.errstate(invalid="ignore", divide="ignore"):
         half = np.where(sd == 0, 0.0, np.where(np.isnan(sd) | np.isinf(reach), np.inf, reach * sd))
-        lead = np.where(np.isinf(half), np.nan, mean * float(ndtri((1 + confidence) / 2)) / half)
-    even = (sd == 0) & (mean == 0)
-    better = np.select([low > 0, (high <= 0) | even], [1.0, 0.0], ndtr(lead))
-    worse = np.select([high < 0, (low >= 0) | even], [1.0, 0.0], ndtr(-lead))
+        lead = np.where(np.isinf(half), np.nan, merit(mean, measure) * float(ndtri((1 + confidence) / 2)) / half)
+    even, (least, most) = (sd == 0) & (mean == 0), merit_of_range(low, high, measure)
+    better = np.select([least > 0, (most <= 0) | even], [1.0, 0.0], limit_certainty(ndtr(lead), most))
+    worse = np.select([most < 0, (least >= 0) | even], [1.0, 0.0], limit_certainty(ndtr(-lead), -least))
     ends = np.stack([np.fmax(mean - half, low), np.fmin(mean + half, high)])
     return (mean, sd, better, worse, low, high, *np.where(np.isfinite(ends), ends, np.nan), error)
 

@@ -69,7 +69,7 @@ def find_retrieved(
     size = max((int(number.max(initial=-1)) for number in numbers), default=-1) + 1
     batches = rankings_of_runs or [list(join_lists(run, facts, assumptions).batches) for run in runs]
     pooled = [looks_pooled(parts) for parts in batches]
-    group = _groups(batches, pooled)
+    group = _groups(batches, pooled, [run.name for run in runs])
     topic, retrieved_by, grade = np.full(size, -1), np.zeros(size, dtype=np.int64), np.full(size, np.nan)
     key = np.zeros(size, dtype=np.uint64)
     for run, number in zip(runs, numbers, strict=True):
@@ -109,8 +109,8 @@ def looks_pooled(parts: list[Rankings]) -> bool:
     return bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE
 
 
-def _groups(batches: Sequence[list[Rankings]], pooled: list[bool]) -> list[int]:
-    """A group for each run: those that look pooled and the others apart, in each part by quality."""
+def _groups(batches: Sequence[list[Rankings]], pooled: list[bool], names: Sequence[str]) -> list[int]:
+    """A group for each run: those that look pooled and the others apart, in each part by quality, then by name."""
     quality = []
     for parts in batches:
         # The rate of relevance among judged documents, higher ranks counting more.
@@ -121,7 +121,7 @@ def _groups(batches: Sequence[list[Rankings]], pooled: list[bool]) -> list[int]:
     used = 0
     for looks_pooled in (True, False):
         members = np.flatnonzero(np.array(pooled) == looks_pooled)
-        ordered = members[np.argsort(-np.array(quality)[members], kind="stable")]
+        ordered = members[np.lexsort((np.array(names)[members], -np.array(quality)[members]))]
         for part in np.array_split(ordered, min(GROUPS, max(1, ordered.size))):
             group[part] = used
             used += bool(part.size)

@@ -101,7 +101,7 @@ class UncertainScore:
         if sources != "documents":
             if self.topics < 2:
                 raise UsageError("One topic says nothing about other topics.")
-            variance = float(np.nanvar(self.mean, ddof=1)) / self.topics
+            variance = float(deviation_of(self.mean[~np.isnan(self.base)])) ** 2 / self.topics
         if sources != "topics" and self.draws is not None:  # estimated probabilities move together in all topics
             variance += float(deviation_of(self.draws[:, ~np.isnan(self.base)].mean(axis=-1))) ** 2
             variance += self.estimation
@@ -144,10 +144,11 @@ class UncertainScore:
             between = half
         reach = float(ndtri(level)) if self.reach is None else math.inf if topic is not None else self.reach(confidence)
         sd = self.sd(topic=topic)
-        half = reach * sd if sd > 0 else 0.0
         low, high = (self.value(end, topic) for end in ("low", "high"))  # where they are not known, NaN
+        drawn_alike = self.draws is not None and math.isinf(reach) and low < high
+        half = reach * sd if sd > 0 else 0.0 if sd == 0 and not drawn_alike else math.inf
         low, high = float(np.fmax(middle - half, low)), float(np.fmin(middle + half, high))
-        if math.isinf(half) and math.isinf(high - low):
+        if math.isinf(half) and math.isinf(low) and math.isinf(high):
             return math.nan, math.nan  # neither the calibration nor the bounds say anything
         if between:
             return (
@@ -183,6 +184,7 @@ def _reach(model: RelevanceProbability, run: str) -> Callable[[float], float] | 
     return partial(model.reach, run) if isinstance(model, Calibrated) else None
 
 
+@np.errstate(invalid="ignore")  # of searches that never end
 def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
     """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant.
 
@@ -202,6 +204,7 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
                 factor, error = model.stretch(run.name)
                 by = factor + error * np.random.default_rng((seed, 3)).normal(size=(samples, 1))
                 expected, fixed = draws.mean(axis=0), (draws == draws[0]).all(axis=0)
+                fixed |= ~np.isfinite(base + expected)  # (searches that may never end)
                 stretched = base + by * (expected - base) + max(factor, 1.0) * (draws - expected)
                 draws = np.where(fixed, draws, np.fmin(np.fmax(stretched, low), high))
                 variances = draws.var(axis=0, ddof=1)[~np.isnan(base)]

@@ -39,7 +39,7 @@ from rankbounds.probability.models.estimates import (
     lowest_relevant_grade,
     relevance_of,
 )
-from rankbounds.probability.models.groups_left_out import GroupedLists, GroupsLeftOut
+from rankbounds.probability.models.groups_left_out import FEWEST, GroupedLists, GroupsLeftOut
 from rankbounds.probability.models.judged_at_random import JudgedAtRandom
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
 from rankbounds.probability.pool_depth import PoolDepth
@@ -237,18 +237,28 @@ class ChosenModels:
             )
             return sentences
         left_out = [model.groups_of(name) for model, name in asked]
-        needed = math.ceil(confidence / (1 - confidence) - 1e-9)
+        needed = max(FEWEST, math.ceil(confidence / (1 - confidence) - 1e-9))
         if not left_out:
             return sentences
-        if min(left_out) < needed:
+        few, many = min(left_out), max(left_out)
+        if few < needed:
+            lacking = dict.fromkeys(name for count, (_, name) in zip(left_out, asked, strict=True) if count < needed)
+            those = f" for {some(list(lacking))}" if many >= needed else ""
+            means = "no expected score is given" if few < FEWEST else "mean and sd are not calibrated"
             sentences.append(
                 f"A {100 * confidence:.6g}% interval needs {needed} other groups that added documents to the pool; "
-                f"there {'is' if max(left_out) == 1 else 'are'} {max(left_out)}, so the intervals are the certain "
-                "bounds. Use more runs of the pool, a lower --confidence, or --q NUMBER."
+                f"there {'is' if few == 1 else 'are'} {few}{those}, so the intervals are the certain bounds, and "
+                f"{means}. Use more runs of the pool, a lower --confidence, or --q NUMBER."
             )
-            return sentences
-        few, many = min(left_out), max(left_out)
+            if many < needed:
+                return sentences
+            few = min(count for count in left_out if count >= needed)
         sentences.append(f"Calibrated on {few if few == many else f'{few} to {many}'} groups left out of the pool.")
+        if any(name not in outside for _, name in asked):
+            sentences.append(
+                f"A pooled run's unjudged documents lie below rank {self.depth.pool}, deeper than those it was "
+                "calibrated on: its interval is extrapolated, and may be too narrow."
+            )
         unseen = dict.fromkeys(str(model.measure) for model, name in asked if model.out_of_sight(name))
         for depth in dict.fromkeys(model.deepest for model, _ in asked):
             names = dict.fromkeys(str(model.measure) for model, _ in asked if model.deepest == depth)

@@ -57,6 +57,8 @@ DRAWS = 300
 """How often left-out documents are drawn, for measures that are not weighted sums."""
 ROUNDS = 20
 """How often the variance of the shift is estimated anew with weights that depend on it."""
+FEWEST = 2
+"""Of fewer groups nothing shows how far groups differ."""
 TOO_DEEP, MOST = 2, 0.5
 """Documents below twice the pool's depth are too deep to learn about; where more than half of what is open lies there,
 an interval is not calibrated."""
@@ -261,6 +263,8 @@ class GroupsLeftOut(Calibrated):
 
     def reach(self, run: str, confidence: float) -> float:
         """Return how many standard deviations an interval reaches to either side."""
+        if not self.is_open(run):
+            return 0.0
         return math.inf if self.out_of_sight(run) else self._reach_of(run, confidence, pair=False)
 
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
@@ -282,7 +286,9 @@ class GroupsLeftOut(Calibrated):
         return bool(weight_of_ranks(self.measure, self.lists.unjudged_ranks[self.lists.names[run]]).any())
 
     def out_of_sight(self, run: str) -> bool:
-        """Return whether most of what is open of a run's score lies too deep for other groups to show."""
+        """Return whether groups are too few, or most of what is open of a run's score too deep, for them to show it."""
+        if self.is_open(run) and self.groups_of(run) < FEWEST:
+            return True
         rank = self.lists.unjudged_ranks[self.lists.names[run]]
         weight = weight_of_ranks(self.measure, rank)
         return bool(weight[rank > TOO_DEEP * self.lists.depth].sum() > MOST * weight.sum())
@@ -329,6 +335,7 @@ class GroupsLeftOut(Calibrated):
         odds = self._topic_odds(self._relevant, self._judged)[unjudged.topic]
         return self._features(precision, unjudged.rank, others, odds)
 
+    @np.errstate(invalid="ignore")  # of searches that never end
     def _leave_out(self) -> Fit | None:
         lists = self.lists
         left_out = lists.own_rank <= lists.depth
@@ -385,7 +392,8 @@ class GroupsLeftOut(Calibrated):
                 means = drawn.mean(axis=0)
                 predicted[each], variance[each] = means.mean() - base.mean(), means.var(ddof=1)
                 error[each] = score.mean() - means.mean()
-            told = told[variance[told] > 0]
+            finite = np.isfinite(error[told] + variance[told] + predicted[told]).all()
+            told = told[finite & (variance[told] > 0)]  # searches that may never end calibrate nothing
             predicted = predicted[told]
         of_runs = error[told], variance[told], lists.group[told], predicted
         return Fit(coefficients, covariance, math.sqrt(shift), *of_runs)

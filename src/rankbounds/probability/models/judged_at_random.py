@@ -136,11 +136,12 @@ class JudgedAtRandom(Calibrated):
     @cached_property
     def _stretch(self) -> tuple[float, float]:
         predicted, change, *_ = self._sums
-        if not (predicted > 0).all():
+        if not ((predicted > 0) & np.isfinite(predicted + change)).all():
             return 1.0, 0.0
         excess = change / predicted - 1
         return stretch_of(float(excess.mean()), float(excess.std(ddof=1)) / math.sqrt(SPLITS))
 
+    @np.errstate(invalid="ignore")  # of searches that never end
     def _removed_again(self, split: int) -> Floats:
         """Remove judgments once more; sum over runs the products of predicted changes with themselves and with those
         that came, and over runs and topics squared errors and variances.
