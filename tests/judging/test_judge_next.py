@@ -51,6 +51,13 @@ def documents(asked):
     return list(zip(topics, names, strict=True))
 
 
+@pytest.mark.parametrize("measure", ["RBP(p=0.8)", "nDCG@3"])
+@pytest.mark.parametrize("q", [2, math.nan, -0.1])
+def test_what_is_no_probability_is_refused_even_where_none_is_needed(measure, q):
+    with pytest.raises(rb.UsageError):
+        rb.judge_next(QRELS, RUNS, measure=measure, q=q)
+
+
 @pytest.mark.filterwarnings("ignore:Few documents are judged")
 def test_threads_that_share_a_run_keep_its_documents_and_ranks_together(monkeypatch):
     """Each thread rests before each line of what is called with a batch."""
