@@ -270,6 +270,9 @@ def test_help_and_measures(command):
     assert "continues to the next document" in command("measures", "RBP")[1]
     assert "without unjudged documents" in command("measures", "AP'")[1]
     assert {row["measure"] for row in json.loads(command("measures", "--format", "json")[1])} >= {"RBP", "AP"}
+    code, out, err = command("measures", "nDCG@10", "--format", "json")
+    assert (code, out) == (2, "")
+    assert "explained in text, not json" in err
     assert command("measures", "XYZ")[0] == 2
 
 

@@ -588,3 +588,11 @@ def test_the_page_has_the_numbers_of_the_sentence(tmp_path):
     content = gather(str(tmp_path / "qrels"), files, Choices(measures=["nDCG@10"]))
     assert {"depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most"} <= content["pairs"].keys()
     assert "elsewhere" in content["words"]["choices"]
+
+
+def test_what_only_another_run_retrieved_counts_as_the_collection():
+    qrels, runs = {"1": {"x": 1, "n": 0}}, {"a": {"1": ["x", "n"]}, "b": {"1": ["n", "x"]}, "c": {"1": ["u", "x"]}}
+    judged = rb.evaluate({"1": qrels["1"] | {"u": 1}}, runs, "AP").value[:, 0, 0].tolist()
+    assert judged == [0.5, 0.25, 1.0]
+    assert rb.evaluate(qrels, runs, "AP").low[:2, 0, 0].tolist() == [1.0, 0.5]
+    assert rb.evaluate(qrels, runs, "AP", open="collection", most_relevant=2).low[:2, 0, 0].tolist() == [0.5, 0.25]

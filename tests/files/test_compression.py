@@ -51,9 +51,18 @@ class TestCompression:
         assert opening.read_text(str(path)).tobytes().decode() == LINES + LINES
         with opening.stream(str(path)) as file:
             assert file.read().decode() == LINES + LINES
-        path.write_bytes(half + half[:-3])
-        with pytest.raises(DataError, match="damaged"):
-            rb.read_run(path)
+
+    @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+    def test_what_follows_a_stream_and_cannot_be_read_is_damage(self, tmp_path, kind):
+        """Not the end of the data, or a part of the run would be missing."""
+        half = self.packed(kind)
+        path = tmp_path / "run"
+        for second in (half[:-3], half[:2] + b"?" + half[3:], half[1:], b"other data"):
+            path.write_bytes(half + second)
+            with pytest.raises(DataError, match="damaged"):
+                rb.read_run(path)
+            with pytest.raises(DataError, match="damaged"), opening.stream(str(path)) as file:
+                read_fully(file, 1 << 30)
 
     @pytest.mark.parametrize("stated", [0, 1, 10**6, 2**32 - 1], ids="{} bytes".format)
     def test_what_gzip_says_of_its_size_is_a_hint_only(self, tmp_path, stated):

@@ -22,6 +22,18 @@ def qrels(tmp_path):
     return write_qrels(tmp_path)
 
 
+@pytest.mark.parametrize("write", [bytes, gzip.compress], ids=["plain", "gz"])
+def test_line_ends_of_old_macs_are_refused(tmp_path, qrels, write):
+    """Else all lines would be one: a run of one document."""
+    for text, end in ((LINES, "\r"), (LINES[: LINES.index("\n", 40) + 1], "\r"), (LINES, "\r\n")):
+        (tmp_path / "run").write_bytes(write(text.replace("\n", end).encode()))
+        if end == "\r":
+            with pytest.raises(DataError, match="end in CR alone"):
+                rb.read_run(tmp_path / "run")
+        else:
+            assert len(rb.read_run(tmp_path / "run")) == 4000
+
+
 class TestPipes:
     @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gz"])
     def test_a_named_pipe_is_read_from_its_first_byte(self, tmp_path, qrels, pack):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +14,11 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.inputs import Reading
+from rankbounds.columns import pairs
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.next import residuals
 from rankbounds.judging.next.plan import SettlingPlan, difference_left
 from rankbounds.judging.next.question import DRAWS_OF_EFFECTS, Question, SimulatedJudging, least_count
 from rankbounds.probability.drawn_scores import DrawnCompletions
@@ -45,6 +49,36 @@ def documents(asked):
     names = asked.collection.doc_ids(np.arange(len(asked.collection)))
     topics = [asked.collection.facts.query_ids[topic] for topic in asked.collection.topic.tolist()]
     return list(zip(topics, names, strict=True))
+
+
+@pytest.mark.parametrize("measure", ["RBP(p=0.8)", "nDCG@3"])
+@pytest.mark.parametrize("q", [2, math.nan, -0.1])
+def test_what_is_no_probability_is_refused_even_where_none_is_needed(measure, q):
+    with pytest.raises(rb.UsageError):
+        rb.judge_next(QRELS, RUNS, measure=measure, q=q)
+
+
+@pytest.mark.filterwarnings("ignore:Few documents are judged")
+def test_threads_that_share_a_run_keep_its_documents_and_ranks_together(monkeypatch):
+    """Each thread rests before each line of what is called with a batch."""
+    run = {f"t{topic}": [f"d{rank}" for rank in range(5 + topic % 7)] for topic in range(60)}
+
+    def plan(threads):
+        monkeypatch.setattr(residuals, "worth_starting", lambda: threads)
+        return rb.judge_next({topic: {"d0": 1} for topic in run}, {"one": run}, budget=500).rows()
+
+    def rest(frame, *_):
+        time.sleep(1e-4)
+        return rest
+
+    before = threading.gettrace()
+    expected = plan(1)
+    monkeypatch.setattr(pairs, "SLICE_ROWS", 16)
+    threading.settrace(lambda frame, *_: rest if frame.f_code.co_name == "see" else None)
+    try:
+        assert plan(2) == expected
+    finally:
+        threading.settrace(before)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,27 @@ def kinds_of(name):
     return next((option.words for option in options if option.dest == "figure_kind"), [None])
 
 
+def test_dollar_signs_in_names_are_no_mathematics(demo):
+    names = [r"bad$\frac{$", "price$5^2$"]
+    compared = rb.compare("qrels.txt", dict(zip(names, sorted(map(str, Path("runs").iterdir())), strict=False)), "AP")
+    for kind in compared.figures:
+        for axes in (None, pyplot.figure().add_subplot()):
+            drawn = rb.plots.draw(compared, kind, ax=axes)
+            rb.plots.save(drawn, "drawn.svg")
+            shown = [text for text in drawn.findobj(pyplot.Text) if "$" in text.get_text()]
+            assert shown
+            assert not any(text.get_parse_math() for text in shown)
+
+
+def test_names_that_begin_with_an_underscore_stand_in_the_legend(demo):
+    runs = {"_new": "runs/dense.txt", "old": "runs/bm25.txt"}
+    curves = rb.plots.recall_precision(rb.evaluate("qrels.txt", runs, ["IPrec(recall=0.1)", "IPrec(recall=0.5)"]))
+    assert sorted(text.get_text().strip() for text in curves.get_legend().get_texts()) == ["_new", "old"]
+    scores = rb.rbp.bounds_by_persistence("qrels.txt", runs)
+    bands = rb.plots.bounds_by_persistence(scores)
+    assert {text.get_text().strip() for text in bands.get_legend().get_texts()} >= {"_new", "old"}
+
+
 @pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in COMMANDS for kind in kinds_of(name)])
 def test_every_kind_that_a_command_names_is_drawn(name, kind, command, demo):
     asked = ["--figure-kind", kind] if kind else []

@@ -151,7 +151,7 @@ def test_every_figure_is_a_public_name():
         if inspect.isfunction(value) and value.__module__ == module and not name.startswith("_")
     }
     shared = {"figure", "fresh_axes", "fresh_panels", "colour_of", "marker_of", "styled", "pyplot", "ending_of"}
-    shared |= {"draw_band", "draw_legend", "draw_lines"}
+    shared |= {"draw_band", "draw_legend", "draw_lines", "in_legend"}
     assert drawing - shared == set(FIGURES)
 
 

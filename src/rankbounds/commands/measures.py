@@ -40,6 +40,8 @@ def run_measures(options: Options) -> None:
     Names that trec_eval, ir_measures, ranx and other tools have for a measure are understood too.
     """
     if options.measure:
+        if options.format != "table":
+            raise UsageError(f"A measure is explained in text, not {options.format}; the list of all can be that.")
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
         output.write_text(options, text if width is None else reflow(text, width))
         return

@@ -80,7 +80,7 @@ def evaluate(
         Scores are compared in ``"double"`` or, as trec_eval 9 does, in ``"single"`` precision.
     open : str, default "retrieved"
         Which unjudged documents ``low`` and ``high`` cover: those that the run ``"retrieved"``, or those of the whole
-        ``"collection"``, where relevant documents that nobody retrieved lower nDCG, AP, recall and the like.
+        ``"collection"``, where relevant documents elsewhere lower nDCG, AP, recall and the like.
     most_relevant : int, optional
         With ``open="collection"``: how many relevant documents a topic may have in the whole collection, including the
         known ones. Without it there may be any number, and the ``low`` of AP, recall and nDCG without a depth is 0.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+from functools import partial
 from types import SimpleNamespace
 from typing import IO, Any
 
@@ -43,20 +44,24 @@ def damage_error(name: str, error: Exception) -> DataError:
 _MARK = b"\x00the end of the data\x00"
 
 
-class _ZstandardFrames(io.RawIOBase):
-    """Decompress frame after frame, at most as much at a time as asked for, however much a few bytes expand to.
+class _WholeStreams(io.RawIOBase):
+    """Decompress stream after stream, at most as much at a time as asked for, however much a few bytes expand to.
 
-    The package's own reader cannot tell a truncated frame from a complete one. So an own frame is appended to the data:
-    it comes last only if all frames before it are whole.
+    Readers take a truncated frame (the package zstandard), or whatever behind a stream they cannot read (Python's
+    modules), for the end. So an own stream is appended to the data: it comes last only if all before it are whole.
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
-        import zstandard
-
+    def __init__(self, file: IO[bytes], library: Any | None) -> None:
         self._file, self._held = file, b""
-        end = io.BytesIO(zstandard.ZstdCompressor().compress(_MARK))
-        source: Any = SimpleNamespace(read=lambda size: file.read(size) or end.read(size))
-        self._reader: Any = zstandard.ZstdDecompressor().stream_reader(source, read_across_frames=True)
+        if library is None:
+            import zstandard
+
+            compress: Any = zstandard.ZstdCompressor().compress
+            read: Any = partial(zstandard.ZstdDecompressor().stream_reader, read_across_frames=True)
+        else:
+            compress, read = library.compress, library.open
+        end = io.BytesIO(compress(_MARK))
+        self._reader = read(SimpleNamespace(read=lambda size: file.read(size) or end.read(size)))
 
     def readable(self) -> bool:
         return True
@@ -66,7 +71,7 @@ class _ZstandardFrames(io.RawIOBase):
             data = self._reader.read(max(len(target), len(_MARK)))
             if not data:
                 if self._held != _MARK:
-                    raise EOFError("they end in the middle of a frame")
+                    raise EOFError("they end in the middle, or are followed by other data")
                 return 0
             self._held += data
         count = min(len(target), len(self._held) - len(_MARK))
@@ -90,10 +95,11 @@ def open_decompressed(source: str | IO[bytes], kind: str | None) -> Any:
     """A path or open file read piece by piece and decompressed."""
     if kind is None:
         return open(source, "rb", buffering=0) if isinstance(source, str) else source
-    if (library := _library(kind)) is not None:
+    library = _library(kind)
+    if library is not None and kind == ".gz":
         return library.open(source, "rb")
-    frames = _ZstandardFrames(open_decompressed(source, None))
-    return io.BufferedReader(frames, 1 << 17)  # closed with the reader
+    streams = _WholeStreams(open_decompressed(source, None), library)
+    return io.BufferedReader(streams, 1 << 17)  # closed with the reader
 
 
 def decompressed_size(file: IO[bytes], kind: str | None) -> int:

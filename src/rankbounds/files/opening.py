@@ -173,7 +173,10 @@ class Content:
         if buffer[end - 1] != ord("\n"):
             buffer[end] = ord("\n")
             end += 1
-        return Text(self.name, buffer, begin, end, before)
+        text = Text(self.name, buffer, begin, end, before)
+        if b"\r" in (head := text.start()).rstrip() and b"\n" not in head.rstrip():
+            raise DataError(self.name, "its lines end in CR alone, as on old Macs.", "Convert the line ends to LF.")
+        return text
 
 
 def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:

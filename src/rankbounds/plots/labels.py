@@ -11,7 +11,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.judging.judges.comparison import Judges
 from rankbounds.paper import INCHES
-from rankbounds.plots.style import MINUS, colour_of, draw_legend, figure, fresh_axes, fresh_panels, marker_of
+from rankbounds.plots.style import MINUS, colour_of, draw_legend, figure, fresh_axes, fresh_panels, in_legend, marker_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
         axes.errorbar(
             across, share, yerr=[np.maximum(share - low, 0), np.maximum(high - share, 0)],
             color=colour_of(number), marker=marker_of(number),
-            markersize=3, linewidth=1.0, elinewidth=0.8, capsize=1.5, label=name,
+            markersize=3, linewidth=1.0, elinewidth=0.8, capsize=1.5, label=in_legend(name),
         )  # fmt: skip
     ideal = [float(grade >= judges.settings["rel"]) for grade in trusted]
     axes.step(range(len(trusted)), ideal, where="mid", color="0.7", linewidth=1.4, zorder=0, label="full agreement")
@@ -105,7 +105,7 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
         flagged = np.array([row["flag"] is not None for row in rows])
         axes.vlines(across, low, high, linewidth=0.6, alpha=0.45, **colour)
         marker, hollow = marker_of(number), colour | {"markerfacecolor": "white", "markeredgewidth": 0.8}
-        axes.plot(across, bias, marker, markersize=3.2, label=name, **hollow)
+        axes.plot(across, bias, marker, markersize=3.2, label=in_legend(name), **hollow)
         axes.plot(across[flagged], bias[flagged], marker, markersize=4.6, **colour)
         axes.axhline(bias.mean(), linestyle="--", linewidth=0.8, alpha=0.8, **colour)
     axes.axhline(0, color="0.4", linewidth=0.8)

@@ -23,6 +23,7 @@ from rankbounds.plots.style import (
     figure,
     fresh_axes,
     fresh_panels,
+    in_legend,
 )
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
@@ -137,7 +138,7 @@ def bounds_by_persistence(
         raise UsageError("This figure shows RBP at several p: give it the result of bounds_by_persistence.")
     order = np.argsort(p)
     for number, name in enumerate(runs or mean.runs):
-        _draw_bounds(axes, p[order], mean, _number_of_run(mean, name), order, number, name)
+        _draw_bounds(axes, p[order], mean, _number_of_run(mean, name), order, number, in_legend(name))
     for row in [] if crossings is None else crossings.rows():
         if row["query_id"] == ALL and p.min() <= row["p"] <= p.max():
             sure = row["change"] == "certainty"
@@ -224,7 +225,7 @@ def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
     curves = mean.value[:, 0, list(columns)]
     best, others = np.split(np.argsort(-np.nanmean(curves, axis=1), kind="stable"), [MOST_CURVES])
     for number, run in enumerate(np.sort(best).tolist()):
-        axes.plot(recall, curves[run], label=mean.runs[run], **_marked_line(number))
+        axes.plot(recall, curves[run], label=in_legend(mean.runs[run]), **_marked_line(number))
     if others.size:
         labels = [f"{others.size} other runs", *["_"] * (others.size - 1)]
         axes.plot(recall, curves[others].T, color="0.8", linewidth=0.5, zorder=1, label=labels)

@@ -45,6 +45,8 @@ STYLE = {
     "svg.hashsalt": "rankbounds",  # the same figure is the same file
 }
 """Settings of matplotlib for figures that have no axes of the caller's."""
+_MATHEMATICS = re.compile(r"greedy \$R'?_[GL]\$|\$\\mathdefault\{[^$]*\}\$")
+"""Labels of vectors, and of axes with a logarithmic scale."""
 PARAMETERS = {
     "ax": "Where to draw; without it on a new figure of pyplot.",
     "checks": "As from ``rankbounds.check``.",
@@ -74,7 +76,9 @@ def figure(drawing: Drawing) -> Drawing:
     def draw(*given: Any, **named: Any) -> Any:
         places = inspect.signature(drawing).bind_partial(*given, **named).arguments
         with styled(places.get("ax", places.get("axes"))):
-            return drawing(*given, **named)
+            axes = drawing(*given, **named)
+        _keep_dollars(axes)
+        return axes
 
     if drawing.__doc__:
         parts = re.split(r"^(\w+)\n-+\n", inspect.cleandoc(drawing.__doc__), flags=re.MULTILINE)
@@ -87,6 +91,16 @@ def figure(drawing: Drawing) -> Drawing:
         written = (f"{name}\n{'-' * len(name)}\n{text.strip()}" for name, text in sections.items())
         draw.__doc__ = "\n\n".join([parts[0].strip(), *written]) + "\n"
     return cast(Drawing, draw)
+
+
+def _keep_dollars(axes: Any) -> None:
+    """Show dollar signs in names of runs as they are; matplotlib would take two of them for mathematics."""
+    from matplotlib.text import Text
+
+    for one in axes.flat if hasattr(axes, "flat") else [axes]:
+        for text in one.findobj(Text):
+            if "$" in text.get_text() and not _MATHEMATICS.fullmatch(text.get_text()):
+                text.set_parse_math(False)
 
 
 def pyplot() -> Any:
@@ -123,6 +137,11 @@ def draw_legend(axes: Axes, **more: Any) -> None:
     columns = len(axes.get_legend_handles_labels()[1])
     place = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.1}
     axes.legend(**place | {"ncols": min(columns, 3)} | more)
+
+
+def in_legend(name: str) -> str:
+    """The label of a series of this name; matplotlib leaves labels that begin with ``_`` out of the legend."""
+    return f" {name}" if name.startswith("_") else name
 
 
 def colour_of(number: int) -> str:

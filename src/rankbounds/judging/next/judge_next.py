@@ -41,7 +41,8 @@ from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
-from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.probability.models.chosen import KINDS, ChosenModels
+from rankbounds.probability.models.probabilities import as_relevance_probability
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ def judge_next(
     check_choice("strategy", strategy, STRATEGIES)
     chosen = parse_measure(measure)
     level = criterion(until, compare)
+    if not (isinstance(q, str) and q in KINDS):
+        q, otherwise = as_relevance_probability(q, otherwise), None
     assumptions, reading = chosen_options(
         options, OrderOptions, one_order="Judgments are planned for", threads=worth_starting()
     )

@@ -43,8 +43,7 @@ def plan_by_residual(
     facts = TopicFacts(judgments)
     judgments.pairs.index  # noqa: B018 (built once, before threads share it)
     scoring = Scoring([measure], assumptions, worth_starting())
-    rows: list[list[Ints]] = [[] for _ in runs]
-    ranks: list[list[Ints]] = [[] for _ in runs]
+    seen: list[list[tuple[Ints, Ints]]] = [[] for _ in runs]
 
     def join_one(number: int) -> JoinedRun:
         run = runs[number]
@@ -53,12 +52,11 @@ def plan_by_residual(
     def see(number: int, rankings: Rankings) -> None:
         assert rankings.row is not None
         line, place = np.nonzero(rankings.holes[:, :depth])
-        rows[number].append(rankings.row[line, place])
-        ranks[number].append(place + 1)
+        seen[number].append((rankings.row[line, place], place + 1))  # at once: threads may share a run
 
     scores = score_joined(join_one, [run.name for run in runs], facts, scoring, observe=see)
-    unjudged = list(zip(runs, map(np.concatenate, rows), strict=True))
-    candidates = Candidates.at_rows(unjudged, list(map(np.concatenate, ranks)))
+    rows, ranks = zip(*(map(np.concatenate, zip(*parts, strict=True)) for parts in seen), strict=True)
+    candidates = Candidates.at_rows(list(zip(runs, rows, strict=True)), ranks)
     every = np.ones(len(candidates), dtype=bool)
     return plan_among(candidates, every, facts, measure, scores, budget, strategy)
 
