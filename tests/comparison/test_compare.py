@@ -344,7 +344,7 @@ class TestCommands:
 
     def test_one_run_is_not_a_comparison(self, files, capsys):
         code, _, err = self.call(capsys, "compare", *files[:2])
-        assert code == 3
+        assert code == 2
         assert "at least two runs" in err
 
 

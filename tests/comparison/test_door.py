@@ -143,7 +143,7 @@ def rows(run):
 def test_shapes_that_are_none_get_one_sentence(arguments, told):
     with pytest.raises(rb.UsageError, match=f"{told}.*rb.compare\\(qrels, runs\\)"):
         rb.compare(*arguments)
-    with pytest.raises(rb.DataError, match="at least two runs"):
+    with pytest.raises(rb.UsageError, match="at least two runs"):
         rb.compare(QRELS, DEMO[0])
     with pytest.raises(TypeError, match="Did you mean"):
         rb.compare(QRELS, DEMO[:2], tie="docid")

@@ -232,7 +232,7 @@ def test_topics_without_label_and_slices_of_one_topic():
         slices(scores, {"kind": {query: query for query in scores.query_ids}})
     with pytest.raises(rb.DataError, match="None of the 10 topics"):
         slices(scores, {"kind": {"x": "y"}})
-    with pytest.raises(rb.DataError):
+    with pytest.raises(rb.UsageError):
         slices(scores.run("run0"), {"kind": labels})
 
 

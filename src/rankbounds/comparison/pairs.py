@@ -11,7 +11,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
-from rankbounds.errors import DataError, UsageError, did_you_mean
+from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.clusters import Clusters, ClustersLike
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
@@ -128,7 +128,7 @@ class PairTesting:
     def check(self, runs: Sequence[str], more_tests: Sequence[str] = ()) -> None:
         """Reject what cannot be tested; ``more_tests`` are names of tests that the caller knows."""
         if len(runs) < 2:
-            raise DataError("A comparison needs at least two runs.")
+            raise UsageError("A comparison needs at least two runs.")
         check_level(self.alpha)
         check_share("confidence", self.confidence)
         significance.check_test(self.test, self.alternative, more_tests)

@@ -387,7 +387,7 @@ def agreement(
     [(0.8165, 0)]
     """
     if len(scores.runs) < 2:
-        raise DataError("Agreement of orderings needs at least two runs.")
+        raise UsageError("Agreement of orderings needs at least two runs.")
     others = against if isinstance(against, Mapping) else {} if against is None else {0: against}
     if any(held.runs != scores.runs for held in others.values()):
         raise DataError("The orderings to compare are of different runs.")

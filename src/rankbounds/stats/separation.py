@@ -13,7 +13,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
-from rankbounds.errors import DataError
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import ClustersLike, resolve_clusters
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.scores import Scores
@@ -98,7 +98,7 @@ def discriminative_power(
         check_share("alpha", level)
     significance.check_test(test)
     if len(scores.runs) < 2:
-        raise DataError("Discriminative power needs at least two runs.")
+        raise UsageError("Discriminative power needs at least two runs.")
     first, second = significance.pairs_of(len(scores.runs))
     grouped = resolve_clusters(scores.clusters or None if clusters is None else clusters, scores.query_ids)
     rows, curves = [], {}
