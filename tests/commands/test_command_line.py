@@ -272,7 +272,7 @@ def test_help_and_measures(command):
     assert {row["measure"] for row in json.loads(command("measures", "--format", "json")[1])} >= {"RBP", "AP"}
     code, out, err = command("measures", "nDCG@10", "--format", "json")
     assert (code, out) == (2, "")
-    assert "explained in text, not json" in err
+    assert "explained in text only" in err
     assert command("measures", "XYZ")[0] == 2
 
 

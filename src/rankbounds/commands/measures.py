@@ -41,7 +41,9 @@ def run_measures(options: Options) -> None:
     """
     if options.measure:
         if options.format != "table":
-            raise UsageError(f"A measure is explained in text, not {options.format}; the list of all can be that.")
+            raise UsageError(
+                f"One measure is explained in text only: --format {options.format} is for the list of all measures."
+            )
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
         output.write_text(options, text if width is None else reflow(text, width))
         return

@@ -359,7 +359,8 @@ def _remarks(
         weight, total = estimate.share, float(estimate.share.sum())
         of_draws = np.cumsum(weight[judged.row]) - weight[judged.row] + weight[judged.row] / judged.probability
         expanded = float(np.average(of_draws, weights=estimate.weight))
-        error = max(float(of_draws.std()) / math.sqrt(estimate.effective_size), total / len(judged))  # few look alike
+        # Few draws happen to agree with each other, so that their spread alone says too little.
+        error = max(float(of_draws.std()) / math.sqrt(estimate.effective_size), total / len(judged))
         if total - expanded > max(LEAST_LACKING * total, CHANCE * error):
             yield (
                 f"{estimate.measure}: by its probabilities, the sample represents {expanded / total:.0%} of the weight "

@@ -193,5 +193,7 @@ def side_by_side(agreement: Sequence[Row], orderings: Sequence[Row], settings: R
         )
     for measure in dict.fromkeys(row["measure"] for row in orderings if row["tau"] is not None):
         rows = sorted((row for row in orderings if row["measure"] == measure), key=lambda row: -(row["tau"] or -2.0))
-        found.append(f"By {measure}, {rows[0]['labels']} orders the runs most alike (tau {rows[0]['tau']:.2f}).")
+        found.append(
+            f"By {measure}, the order by {rows[0]['labels']} is closest to the trusted one (tau {rows[0]['tau']:.2f})."
+        )
     return found
