@@ -35,8 +35,8 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 """What is installed has its bytecode: a checkout writes it too, or every start would compile."""
 COMMANDS = (
     "evaluate", "uncertainty", "trec_eval", "compare", "collections", "replicates", "topics", "similarity", "check",
-    "explain", "describe", "mcp", "judge-next", "pool", "serve", "preferences", "judges", "sample", "audit",
-    "reduce", "sampling-errors", "measures", "agreement", "discriminative-power", "report", "study", "simulate",
+    "explain", "describe", "mcp", "judge-next", "pool", "serve", "judges", "sample", "audit",
+    "reduce", "measures", "agreement", "discriminative-power", "report", "study", "simulate",
     "demo",
 )  # fmt: skip
 MATRIX = """

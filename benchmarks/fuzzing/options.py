@@ -76,12 +76,11 @@ GATE = (
 )
 INPUTS = (
     "q", "r1", "r2", "q.json", "groups", "counts.csv", "key", "eval.out", "odd", "nested.json", "labels", "sample.csv",
-    "strata", "pairs", "again1", "scores.csv", "slices.csv", "web",
+    "strata", "again1", "scores.csv", "slices.csv", "web",
 )  # fmt: skip
 COLLECTIONS = ("web", "news")
 """Folders, each with judgments and a folder of runs."""
 JUDGMENTS_OF = {
-    "sampling-errors": ("strata", "strata", "q"),
     "sample": ("labels", "q"),
     "audit": ("labels", "labels", "q"),
 }
@@ -150,12 +149,6 @@ def _inputs(rng: Random, collection: Collection) -> dict[str, bytes]:
         "sample.csv": _sample(rng, others[0]),
         "strata": _lines(
             f"{topic} 0 {doc} {rng.randint(1, 2)} {rng.choice((-1, 0, 1, 1))}" for topic, doc in _pairs(collection)
-        ),
-        "pairs": _lines(
-            f"{topic} {doc} {other}"
-            for topic, doc in _pairs(collection)
-            for other in rng.sample(list(collection.grades[topic]), 1)
-            if other != doc or rng.random() < 0.01
         ),
         "scores.csv": _lines(
             ["query_id,one,other", *(f"{topic},{rng.random()},{rng.random()}" for topic in collection.grades)]
@@ -278,8 +271,8 @@ def _positional(rng: Random, name: str, action: argparse.Action) -> list[str]:
         )
     if action.dest == "collections":
         return [rng.choice(unfit)] if odd else rng.choice((list(COLLECTIONS), ["a=web", "b=news"], ["."], ["web"]))
-    if action.dest in ("sample", "preferences"):
-        return [rng.choice(unfit if odd else {"sample": ("sample.csv",), "preferences": ("pairs",)}[action.dest])]
+    if action.dest == "sample":
+        return [rng.choice(unfit if odd else ("sample.csv",))]
     if action.dest == "trec_output":
         return [rng.choice(("odd", "q", "none") if odd else ("eval.out",))]
     if action.dest == "folder":

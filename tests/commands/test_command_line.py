@@ -385,7 +385,7 @@ def both_ways(tmp_path):
 
 
 NAMING = {
-    "evaluate", "compare", "contributions", "crossings", "uncertainty", "sampling-errors", "differences", "check",
+    "evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check",
     "judges", "replicates",
 }  # fmt: skip
 """What names the runs in its answer."""
@@ -412,7 +412,6 @@ ASKED = {
     "uncertainty": lambda files, _: [
         "uncertainty", *files, "--q", "0.3", "--interval", "distribution", "--format", "json",
     ],
-    "sampling-errors": lambda files, _: ["sampling-errors", *files, "--format", "json"],
     "differences": lambda files, _: ["uncertainty", *files, "--q", "0.3", "--difference", "--format", "json"],
     "explain": lambda files, folder: ["explain", folder / "trec_eval.out", *files[:2], "--format", "json"],
     "check": lambda files, _: ["check", *files[1:], "--qrels", files[0], "--format", "csv"],

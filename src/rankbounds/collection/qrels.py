@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from rankbounds.files.named_columns import QRELS_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
 
 if TYPE_CHECKING:
-    from rankbounds.collection.preferences import PreferenceCounts
     from rankbounds.collection.shapes import QrelsLike
 
 
@@ -55,8 +54,6 @@ class Qrels(PairTable):
         The stratum of each row, if judgments are a stratified sample.
     subtopics : Subtopics or None
         The relevance of documents for each subtopic of their query, if judgments have subtopics.
-    preferences : PreferenceCounts or None
-        For judgments made by ``from_preferences``: how many preferences they violate.
 
     Examples
     --------
@@ -79,7 +76,6 @@ class Qrels(PairTable):
     grade: Floats
     strata: Strata | None
     _subtopics: Subtopics | Callable[[], Subtopics] | None
-    preferences: PreferenceCounts | None = None
 
     @ends_in_a_sentence
     def __init__(
@@ -225,45 +221,6 @@ class Qrels(PairTable):
         else:
             table = columns_of(given, names, source="judgments")
         return {name: cls._of(table, name) for name in LabelSources.of(table).names}
-
-    @classmethod
-    @ends_in_a_sentence
-    def from_preferences(
-        cls,
-        preferences: str | os.PathLike[str] | Iterable[tuple[Any, Any, Any]],
-        method: Literal["copeland", "bradley-terry"] = "copeland",
-    ) -> Qrels:
-        """Turn pairwise preferences into judgments by levels.
-
-        Parameters
-        ----------
-        preferences : path or iterable of tuples
-            Lines, or tuples, of a query, the better document and the worse one.
-        method : {"copeland", "bradley-terry"}, default "copeland"
-            Score documents by the number that each beats minus those that it loses to, or by the strengths that make
-            the preferences most likely.
-
-        Returns
-        -------
-        Qrels
-            Levels from 1 (the worst) for all documents compared, the best first. Preferences may contradict each other:
-            ``preferences`` counts those that the levels violate.
-
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = rb.Qrels.from_preferences([("q", "a", "b"), ("q", "b", "c"), ("q", "a", "c"), ("q", "c", "d")])
-        >>> qrels["q"]
-        {'a': 3.0, 'b': 2.0, 'c': 1.0, 'd': 1.0}
-        >>> print(qrels.preferences)
-        Copeland scores of 4 preferences: 0 (0.0%) violated, 1 (25.0%) between documents of one level
-        """
-        from rankbounds.collection.preferences import levels_from_preferences
-
-        qrels, counts = levels_from_preferences(preferences, method)
-        qrels.preferences = counts
-        return qrels
 
     @classmethod
     def _of(cls, table: Columns, source: str | Sequence[str] | None = None) -> Qrels:

@@ -50,8 +50,7 @@ def run_demo(options: Options) -> None:
 
     Five systems, 24 topics. Two things are wrong on purpose: the documents of "dense" were not pooled for judging, and
     "reranked" has scores with two digits, so that many documents are tied. labels.txt holds labels as a model might
-    give them, sample.csv a judged sample to audit them, preferences.txt preferences between documents, classes.csv a
-    class for each topic.
+    give them, sample.csv a judged sample to audit them, classes.csv a class for each topic.
     """
     if options.write:
         make_empty_folder(Path(options.write))

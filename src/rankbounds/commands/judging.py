@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankbounds.collection.preferences import METHODS
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
@@ -145,29 +144,6 @@ def run_pool(options: Options) -> None:
         f"{len(pooled):,} documents for {len(pooled.query_ids)} topics from {len(runs)} runs: {judged:,} judged "
         f"({relevant:,} relevant), {len(pooled) - judged:,} to judge."
     )
-
-
-@command(
-    "preferences",
-    "What should be judged next?",
-    4,
-    Option("FILE", "lines of query, better document, worse document; - reads stdin", dest="preferences"),
-    Option("--method NAME", f"{' or '.join(METHODS)} (default {METHODS[0]})", METHODS[0], words=METHODS, everyday=True),
-    output.JUDGMENTS_FILE,
-)
-def run_preferences(options: Options) -> None:
-    """Derive graded judgments from preferences between pairs of documents.
-
-      rankbounds preferences preferences.txt
-      rankbounds preferences preferences.txt -o graded.txt
-
-    Each line of the file is a preference: query, better document, worse document. The grades, from 1, are written as
-    judgments, for Compatibility or any graded measure. Standard error shows how many of the preferences they violate:
-    if it is a large share, no grades fit these preferences.
-    """
-    qrels = Qrels.from_preferences(options.preferences, options.method)
-    output.write_pairs(options, qrels)
-    say(f"Levels from {qrels.preferences}.")
 
 
 @command(

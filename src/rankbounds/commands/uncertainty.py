@@ -99,31 +99,3 @@ def run_uncertainty(options: Options) -> Any:
     by = scoring.order_of_runs(options)
     result = result if by == "given" else result.sort(by)
     return result if options.top is None else result.first(options.top)
-
-
-@command(
-    "sampling-errors",
-    "How few judgments would be enough?",
-    2,
-    *reading.INPUTS,
-    scoring.measures((), "xinfAP, infNDCG (default: both), infP@10, infNumRelRet, infNumRel"),
-    scoring.confidence("the interval"),
-    scoring.PER_TOPIC,
-    *scoring.RANKING,
-    *reading.READING,
-    *output.OUTPUT,
-)
-def run_sampling_errors(options: Options) -> Any:
-    """Estimate scores from a stratified sample of judgments (xinfAP, infNDCG), with standard errors.
-
-      rankbounds sampling-errors qrels.txt runs -m infNDCG
-      rankbounds sampling-errors qrels.txt runs/bm25.txt -m xinfAP --per-topic
-
-    Judgments of a sample have five fields: topic 0 document stratum grade, with grade -1 for documents of the pool that
-    were not drawn; judgments with four fields are one stratum. The standard error is a jackknife within strata,
-    corrected for the share of each stratum that was judged. The interval covers the drawing of documents, not of
-    topics.
-    """
-    from rankbounds.probability.sampling_errors import estimate_sampling_errors
-
-    return call(options, estimate_sampling_errors, *reading.collection_from(options))

@@ -1,7 +1,6 @@
 """Measures estimated from judgments of a sample, drawn from strata of the pool at different rates.
 
-A drawn document represents N/n documents of its stratum, which has N of which n were drawn. Estimates have no bounds;
-for standard errors see ``sampling_errors``.
+A drawn document represents N/n documents of its stratum, which has N of which n were drawn. Estimates have no bounds.
 
 Sources: Yilmaz, Kanoulas and Aslam, A Simple and Efficient Sampling Method for Estimating AP and NDCG, SIGIR 2008; as
 in TREC's script sample_eval.pl, whose constants for smoothing and longest list (1000) these are.
@@ -126,8 +125,7 @@ class infNDCG(Sampled):  # noqa: N801 (the name everybody knows it by)
     by 1 / log2(rank + 1), times the retrieved documents of the stratum per drawn one. The ideal has as many documents
     of each grade as the sample suggests: N/n per drawn one. Grades are gains, unless a gain rule says otherwise.
 
-    Lists and the ideal are read to rank 1000 (or ``@k``). The estimate may be more than 1, and has no bounds; for its
-    standard error see ``sampling_errors``.
+    Lists and the ideal are read to rank 1000 (or ``@k``). The estimate may be more than 1, and has no bounds.
 
     Source: Yilmaz, Kanoulas and Aslam, SIGIR 2008; as in TREC's sample_eval.pl.
     """
@@ -172,8 +170,7 @@ class xinfAP(Sampled):  # noqa: N801 (the name everybody knows it by)
     outside the pool count as not relevant. infAP is the case of one stratum, smoothed a little differently.
 
     Lists are read to rank 1000 (or ``@k``); if more documents than that are estimated to be relevant, the sum is
-    divided by that number, as in TREC's script. The estimate has no bounds; for its standard error see
-    ``sampling_errors``.
+    divided by that number, as in TREC's script. The estimate has no bounds.
 
     Source: Yilmaz, Kanoulas and Aslam, SIGIR 2008; as in TREC's sample_eval.pl (infAP there).
     """

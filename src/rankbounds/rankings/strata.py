@@ -105,12 +105,6 @@ class StratifiedLists:
         np.add.at(by_gain, (*cell, np.full(row.size, self.levels.size - 1)), 1)
         return replace(self, stratum=stratum, gain_sampled=by_gain, **added)
 
-    def of_list(self, row: int | Ints) -> StratifiedLists:
-        """One of the lists; or several, some perhaps more than once."""
-        rows = np.atleast_1d(np.asarray(row))
-        names = ("stratum", "drawn", "relevant", "gain", "population", "sampled", "relevant_sampled", "gain_sampled")
-        return replace(self, **{name: getattr(self, name)[rows] for name in names})
-
     @property
     def expansion(self) -> Floats:
         """Return how many documents of its stratum a drawn one represents; 0 if none was drawn."""
