@@ -309,6 +309,14 @@ class PairCase(Case):
         lists = tuple(rng.sample(documents, rng.randint(1, len(documents))) for _ in range(2))
         return cls((), (), grades, table, judged, lists)
 
+    @classmethod
+    def drawn_behind(cls, rng: random.Random) -> PairCase:
+        """A holds the unjudged documents, and B the relevant ones: A cannot get ahead, whatever exists elsewhere."""
+        grades, table = rng.choice(SCALES)
+        judged = {"r1": grades[-1], "r2": grades[-1], "r3": grades[-1], "n1": 0, "n2": 0}
+        lists = rng.sample(["n1", "n2", "u1", "u2"], rng.randint(2, 4)), rng.sample([*judged], rng.randint(2, 5))
+        return cls((), (), grades, table, judged, lists)
+
     def evidence(self, assumptions: Assumptions) -> Evidence:
         qrels = {"t": self.judged, "scale": {"s": max(self.grades)}}
         runs = {name: {"t": ranked, "scale": ["s"]} for name, ranked in zip("AB", self.lists, strict=True)}
@@ -334,7 +342,7 @@ def subtracted(one: float, other: float) -> float:
 @pytest.mark.parametrize("seed", range(10))
 def test_bounds_of_differences_are_those_of_all_worlds(seed):
     rng = random.Random(seed)
-    case, most_relevant = PairCase.drawn(rng), rng.randint(1, 5)
+    case, most_relevant = PairCase.drawn(rng), rng.randint(1, 9)
     assumptions = Assumptions(gain=case.rule, open="collection", most_relevant=most_relevant)
     lists = case.evidence(assumptions).shared_lists()
     for measure in MEASURES:
@@ -354,6 +362,31 @@ def test_bounds_of_differences_are_those_of_all_worlds(seed):
             assert high == pytest.approx(max(apart), abs=1e-9), why
         if measure.name in ("nDCG", "Recall", "RPrec") and not unlimited_others(case, measure):
             assert found.exact[0], why
+
+
+def test_a_lead_that_documents_elsewhere_shrink_keeps_what_the_unjudged_ones_can_gain():
+    """More relevant documents than there are places, so that the divisor and the unjudged documents both count."""
+    decided = 0
+    for seed in range(40):
+        rng = random.Random(seed)
+        case, most_relevant = PairCase.drawn_behind(rng), rng.randint(5, 9)
+        covering = (
+            Assumptions(gain=case.rule),
+            Assumptions(gain=case.rule, open="collection", most_relevant=most_relevant),
+        )
+        lists = case.evidence(covering[0]).shared_lists()
+        for name in ("nDCG@4", "Recall@4", "nDCG", "Recall@2"):
+            measure = parse_measure(name)
+            retrieved, found = (difference_bounds(lists, measure, assumptions) for assumptions in covering)
+            others = case.pairs_of_topics(measure, most_relevant, others=0)
+            apart = [subtracted(value(a, measure), value(b, measure)) for a, b in others]
+            why = (case, most_relevant, name)
+            assert found.low[0] * 2 <= min(apart) + 1e-9, why
+            assert found.high[0] * 2 >= max(apart) - 1e-9, why
+            if found.exact[0] and not unlimited_others(case, measure):
+                assert [found.low[0] * 2, found.high[0] * 2] == pytest.approx([min(apart), max(apart)], abs=1e-9), why
+            decided += retrieved.high[0] < found.high[0] < 0
+    assert decided > 40
 
 
 @pytest.mark.parametrize("seed", range(25, 29))

@@ -439,16 +439,17 @@ def test_predictions_that_all_groups_find_too_small_are_stretched():
     assert abs(np.mean(errors)) < 0.03 < np.mean(plain)
 
 
-def test_judgments_that_are_a_random_sample_keep_their_level():
+@pytest.mark.parametrize("share", [0.5, 0.85])
+def test_judgments_that_are_a_random_sample_keep_their_level(share):
     simulated = rb.probability.simulate(
         runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5
     )
     rng, rows = np.random.default_rng(1), list(simulated.complete)
     runs = simulated.runs
     truth = rb.evaluate(simulated.complete, runs, ["RBP(p=0.8)", "P@10"]).value.mean(axis=1)
-    held, errors = [], []
+    held, errors, sizes = [], [], []
     for _ in range(40):
-        kept = rng.random(len(rows)) < 0.5
+        kept = rng.random(len(rows)) < share
         qrels: dict[str, dict[str, int]] = {}
         for (query, document, grade), keep in zip(rows, kept.tolist(), strict=True):
             if keep:
@@ -457,8 +458,10 @@ def test_judgments_that_are_a_random_sample_keep_their_level():
         for row, true in zip(found, truth.ravel().tolist(), strict=True):
             held.append(row["ci_low"] <= true <= row["ci_high"])
             errors.append(row["mean"] - true)
+            sizes.append(row["sd"])
     assert 0.91 <= np.mean(held) <= 0.985
     assert abs(np.mean(errors)) < 0.01
+    assert 0.9 <= np.std(np.divide(errors, sizes)) <= 1.2
 
 
 def test_drawn_scores_of_a_random_sample_are_stretched():

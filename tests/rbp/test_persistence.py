@@ -183,6 +183,13 @@ class TestExact:
             assert found.proven
             assert (found.low, found.high) == pytest.approx(expected, abs=1e-6)
 
+    @pytest.mark.parametrize(("score", "end"), [("0.2", "high"), ("0.3", "low")])
+    def test_a_list_whose_score_lies_at_the_end_of_what_is_printed_alike_is_found(self, score, end):
+        """At p=0.5 the only rank counts 0.5: the score is 0.25 where 50 of 100 topics have a relevant document."""
+        found = transfer(score, 0.5, 0.8, depth=1, topics=100, method="exact")
+        assert found.proven
+        assert getattr(found, end) == pytest.approx(0.2 * 50 / 100, abs=1e-6)
+
     def test_with_a_residual_it_is_full_enumeration(self):
         """Relevant documents in the first five ranks, unjudged ones down to where they no longer weigh."""
         rng = np.random.default_rng(8)
