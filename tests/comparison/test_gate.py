@@ -340,6 +340,7 @@ class TestConditions:
             ("RR worse", {"margin": -1}, "A margin"),
             ("RR worse", {"undecided": "maybe"}, "for undecided"),
             ([], {}, "needs a condition"),
+            (["RR worse", " \n"], {}, "needs a condition, and this one is empty"),
         ):
             with pytest.raises(rb.RankboundsError, match=told):
                 held(scores, conditions, **options)
@@ -508,9 +509,10 @@ class TestAction:
     def run(self, action, tmp_path):
         place = tmp_path / "bin"
         place.mkdir()
-        program = place / "rankbounds"
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m rankbounds "$@"\n')
-        program.chmod(program.stat().st_mode | stat.S_IEXEC)
+        for name, module in (("rankbounds", "-m rankbounds"), ("python", "")):
+            program = place / name
+            program.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+            program.chmod(program.stat().st_mode | stat.S_IEXEC)
         (step,) = (step for step in action["runs"]["steps"] if step.get("id") == "gate")
 
         def run(**inputs):
@@ -611,6 +613,28 @@ class TestAction:
         assert (ended.returncode, summary, outputs["answer"]) == (3, "", "error")
         ended, _, outputs = run(qrels=QRELS, candidate=DENSE, baseline=BM25, fail_if="nDCG@10 $(touch hacked) worse")
         assert (ended.returncode, (tmp_path / "hacked").exists()) == (2, False)
+
+    @pytest.mark.parametrize(
+        ("fail_if", "arguments", "said"),
+        [
+            ("", "", "A gate needs a condition"),
+            (" \n\t\n", "--settled", "A gate needs a condition"),
+            ("judged@10 < 1%", str(DENSE), f"no option takes: {DENSE}."),
+            ("judged@10 < 1%", f"--settled {DENSE}", f"no option takes: {DENSE}."),
+            ("judged@10 < 1%", "--settled\n--help", "No condition was tested"),
+            ("judged@10 < 1%", "--unknown", "--unknown"),
+        ],
+    )
+    def test_nothing_passes_that_was_not_tested(self, run, fail_if, arguments, said):
+        """A variable that is not set, or words that are no options, are errors."""
+        ended, _, outputs = run(qrels=QRELS, baseline=RERANKED, candidate=DENSE, fail_if=fail_if, arguments=arguments)
+        assert (ended.returncode, outputs["answer"], outputs["exit-code"]) == (2, "error", "2")
+        assert said in ended.stderr
+
+    def test_all_lines_of_the_arguments_count(self, run):
+        files = {"qrels": QRELS, "baseline": RERANKED, "candidate": DENSE, "fail_if": "judged@10 < 1%"}
+        assert run(**files, arguments="--alpha 0.01\n")[2]["answer"] == "pass"
+        assert run(**files, arguments="--alpha 0.01\r\n--fail-if=nDCG@10<0.9\n")[2]["answer"] == "fail"
 
 
 @pytest.fixture(scope="module")

@@ -86,8 +86,8 @@ def parse_conditions(
         given = list(conditions)
     if not all(isinstance(each, str | Condition) for each in given):
         raise UsageError(f"A gate takes conditions, not {conditions!r}. Examples: {EXAMPLES}.")
-    if not given:
-        raise UsageError(f"A gate needs a condition. Examples: {EXAMPLES}.")
+    if not given or any(isinstance(each, str) and not each.strip() for each in given):
+        raise UsageError(f"A gate needs a condition{', and this one is empty' * bool(given)}. Examples: {EXAMPLES}.")
     return list(dict.fromkeys(parse_condition(each, known) if isinstance(each, str) else each for each in given))
 
 
