@@ -52,6 +52,8 @@ class Column:
     """What notebooks draw beside the cell."""
     in_rows: bool = True
     """False for a column that tables alone have."""
+    of: str = ""
+    """The column of the number that an interval is about: narrow tables show both or neither."""
 
     @property
     def title(self) -> str:
@@ -100,12 +102,14 @@ def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
         if (any(isinstance(row.get(column.name), str) for row in rows) if column.left is None else column.left)
     }
     important = [place for place, column in places.items() if column.importance]
+    named = {column.name: place for place, column in reversed(places.items()) if column.in_rows}
     return Table(
         [column.title for column in shown_columns],
         [[column.text(row) for column in shown_columns] for row in rows],
         frozenset(left),
         sorted(important, key=lambda place: -places[place].importance),
         bars={place: [column.bar(row) for row in rows] for place, column in places.items() if column.bar is not None},
+        belongs={place: named[column.of] for place, column in places.items() if column.of in named},
     )
 
 

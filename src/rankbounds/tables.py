@@ -65,6 +65,8 @@ class Table:
     """Row and column of cells that stand out."""
     bars: Mapping[int, Sequence[Bar | None]] = field(default_factory=dict)
     """By column, what notebooks draw beside each cell."""
+    belongs: Mapping[int, int] = field(default_factory=dict)
+    """Columns such as intervals, and the number that each is about: a narrow terminal shows both or neither."""
 
     def render(self, kind: str, caption: str = "") -> str:
         """The table as ``table`` (plain text), ``markdown``, ``html``, or ``latex``, which alone has a caption."""
@@ -141,7 +143,7 @@ class _Layout:
     """
 
     def __init__(self, table: Table) -> None:
-        self.left, self.importance = table.left, table.importance
+        self.left, self.importance, self.belongs = table.left, table.importance, table.belongs
         self.header = [coded(heading) for heading in table.header]
         self.columns = range(len(self.header))
         self.cells = [[coded(row[column]) for row in table.rows] for column in self.columns]
@@ -185,13 +187,20 @@ class _Layout:
             least[0] = max(min(least[0], width - len(GAP) - least[first_number]), min(least[0], LEAST_NAME))
         chosen: dict[int, int] = {}
         for column in dict.fromkeys([0, first_number, *self.importance, *self.columns]):
-            if column in (0, first_number) or _total_width(chosen) + least[column] <= width:
-                chosen[column] = least[column]
+            together = {column} if column in (0, first_number) else self._together(column) - chosen.keys()
+            more = {each: least[each] for each in sorted(together)}
+            if column in (0, first_number) or _total_width(chosen | more) <= width + len(GAP):
+                chosen |= more
         for column in sorted(self.sentences - chosen.keys()):  # which may do with less than they should have
             scant = max(SCANT_SENTENCE, self._longest_word(column))
             if _total_width(chosen) + scant <= width:
                 chosen[column] = scant
         return dict(sorted(chosen.items()))
+
+    def _together(self, column: int) -> set[int]:
+        """The column, what it is about, and what else is about that."""
+        owner = self.belongs.get(column, column)
+        return {owner, *(each for each, about in self.belongs.items() if about == owner)}
 
     def _least(self, column: int, width: int) -> int:
         body = self.body[column]
@@ -214,7 +223,11 @@ class _Layout:
         return max(map(cells, self.brief[column]), default=0)
 
     def left_out(self, widths: Mapping[int, int]) -> list[str]:
-        hidden = [heading for column, heading in enumerate(self.header) if column not in widths]
+        hidden = [
+            heading
+            for column, heading in enumerate(self.header)
+            if column not in widths and self.belongs.get(column, column) in widths.keys() | {column}
+        ]
         is_cut = any(
             (column in self.names and width < self.body[column])
             or any(cells(word) > width for word in self.header[column].split())
@@ -252,6 +265,11 @@ def number(value: float | None, digits: int | None = None) -> str:
     if value is None or math.isnan(value):
         return "-"
     return f"{_rounded_off(value):.{look().digits if digits is None else digits}f}"
+
+
+def percent(share: float | None) -> str:
+    """Write a share in whole percent, free of what adding up left of rounding; a dash for None."""
+    return "-" if share is None or math.isnan(share) else f"{round(share, 12):.0%}"
 
 
 def p_number(value: float | None) -> str:

@@ -112,7 +112,7 @@ class TestAnswers:
         """By the t test: a pass stays one, and a failure turns into a pass or stays."""
         scores = scores_of(old=ranks[0], new=ranks[1])
         comparison = rb.compare(scores, test="t")
-        answers = [held(comparison, "RR worse", margin=margin).answer for margin in (0.0, 0.1, 0.3, 0.6, 1.1)]
+        answers = [held(comparison, "RR worse", margin=margin).answer for margin in (0.0, 0.1, 0.3, 0.6, 1.0)]
         passed = [answer == "pass" for answer in answers]
         assert passed == sorted(passed)
         assert len({answer for answer in answers if answer != "pass"}) < 2
@@ -330,6 +330,24 @@ class TestConditions:
         with pytest.raises(rb.UsageError) as told:
             parse_condition(text)
         assert EXAMPLES in str(told.value) or "measure" in str(told.value)
+
+    @pytest.mark.parametrize(
+        ("condition", "told"),
+        [
+            ("RR < 80", "RR is never above 1. Did you mean 80%?"),
+            ("P@2 >= 1.5", "P@2 is never above 1. Did you mean 1.5%?"),
+            ("NumRet < -1", "NumRet is never below 0."),
+            ("RR worse by 5", "differences by RR are never above 1. Did you mean 5%?"),
+            ("RR different by more than 200", "differences by RR are never above 1."),
+        ],
+    )
+    def test_numbers_beyond_the_range_of_the_measure_are_refused(self, condition, told):
+        qrels = {"1": {"r": 1, "n": 0}, "2": {"r": 1, "n": 0}}
+        compared = rb.compare(qrels, {"a": {"1": ["r"], "2": ["r"]}, "b": {"1": ["r"], "2": ["n"]}}, "RR")
+        with pytest.raises(rb.UsageError) as refused:
+            compared.gate(condition)
+        assert str(refused.value).endswith(told)
+        assert compared.gate(["RR >= 1", "RR < 0", "NumRet < 80", "RR worse by 1"]).outcomes
 
     def test_other_mistakes(self):
         scores = scores_of(old=[1, 2], new=[2, 1])

@@ -360,3 +360,16 @@ class TestComparisonAsAnObject:
         assert found.settings["tested_by"] == tested_by
         at = found.pair_table("AP").header.index("verdict")
         assert {row[at] for row in found.pair_table("AP").rows} <= {*VERDICTS}
+
+
+def test_the_interval_of_a_mean_is_not_explained_as_that_of_a_difference():
+    compared = {count: rb.compare(DATA / "qrels.txt", DEMO_RUNS[:count], "AP", test="t") for count in (2, 3)}
+    of_pairs = "t interval of each pair alone, which excludes 0 exactly where p < 0.05"
+    of_means = "95% interval of a mean: over topics, within the measure's range; of a difference: "
+    assert of_means + of_pairs in compared[3].method()
+    assert of_means not in compared[2].method()
+    content = gather(DATA / "qrels.txt", DEMO_RUNS[:3], Choices(measures=["AP"]))
+    assert of_means in content["words"]["method"]
+    means = compared[3].scores.mean()
+    for row in compared[3].systems.rows():
+        assert row["ci_low"] == means.run(row["run"]).ci_low.item()

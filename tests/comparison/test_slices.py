@@ -15,6 +15,8 @@ from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.files.queries import labels_by_prefix
 from rankbounds.measures.measure import Reported, ReportedEffort
 from rankbounds.stats.significance import Resampling
+from rankbounds.tables import p_number, p_words
+from rankbounds.terminal import Look, use_look
 
 FEW = {"resamples": 500}
 
@@ -197,6 +199,19 @@ def test_a_difference_that_depends_on_the_slice_is_found_and_told():
     assert "The difference depends on length (interaction p = 0.0005)." in words
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, None])
+def test_sentences_and_narrow_tables_of_slices_have_the_same_p(width):
+    gap = np.random.default_rng(3).normal(0.3, 0.2, 24)
+    labels = {f"t{at}": str(at % 3) for at in range(24)}
+    sliced = slices(scores_of([0.5 + gap / 2, 0.5 - gap / 2]), {"third": labels}, **FEW)
+    with use_look(Look(width)):
+        table = sliced.tables()[0].text()
+    for row in sliced.rows():
+        assert f"corrected {p_words(row['p_adjusted'])}" in sliced.words()
+        assert p_number(row["p_adjusted"]) in table
+    assert "corrected" not in slices(scores_of([gap, -gap]), {"third": labels}, correction="none", **FEW).words()
+
+
 def test_a_slice_in_which_the_test_favours_the_worse_mean_shows_nothing():
     value = np.full((2, 40), 0.5)
     value[1, :39] += np.linspace(0.001, 0.02, 39)
@@ -306,6 +321,9 @@ def test_the_command_prints_draws_and_refuses(command, tmp_path, table):
     ):
         code, out, _ = command("compare", "--scores", table, *arguments)
         assert (code, out) == (2, "")
+    told = "The gate is about all 18 topics together, and not about the slices.\n"
+    assert told in command("compare", "--scores", table, "--by-prefix", "/", "--fail-if", "AP worse")[2]
+    assert "slices" not in command("compare", "--scores", table, "--fail-if", "AP worse")[2]
     for kind in ("markdown", "latex", "html"):
         code, out, _ = command("compare", "--scores", table, "--by-prefix", "/", "--format", kind)
         assert (code, "hot" in out) == (0, True)

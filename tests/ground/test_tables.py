@@ -7,8 +7,13 @@ import io
 
 import pytest
 
+import rankbounds as rb
+from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError
-from rankbounds.tables import Table, render_rows
+from rankbounds.evaluation.score_table import table_of
+from rankbounds.results import Column, build_table, interval
+from rankbounds.tables import Table, _Layout, number, percent, render_rows
+from rankbounds.terminal import Look, use_look
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
@@ -46,3 +51,41 @@ def test_latex_shows_every_character():
         r"\textgreater{}n\textbackslash{}n & 1 \\"
     )
     assert lines[1:3] == [r"{[}x] & 2 \\", r"{*}y & 3 \\"]
+
+
+@pytest.mark.parametrize("width", range(24, 150, 3))
+def test_an_interval_is_shown_beside_its_measure_alone(width):
+    measures = ["nDCG@10", "AP", "P@10", "NumRelRet", "RR"]
+    found = rb.evaluate(DATA / "qrels.txt", DATA / "runs", measures)
+    ends = {}
+    for row in found.mean().rows():
+        between = [row["ci_low"], row["ci_high"]]
+        ends |= {f"[{', '.join(number(end, digits) for end in between)}]": row["measure"] for digits in (0, 4)}
+    whole = table_of(found.mean(), with_notes=False, interval=True)
+    with use_look(Look(width)):
+        layout = _Layout(whole)
+        shown = list(layout.widths(width))
+        left_out = " ".join(layout.left_out(layout.widths(width)))
+    for column in shown:
+        if whole.header[column] == "95% interval":
+            assert column - 1 in shown
+            assert {ends[row[column]] for row in whole.rows} == {whole.header[column - 1]}
+        elif whole.header[column] in measures[1:]:
+            assert column + 1 in shown
+    assert ("95% interval" in left_out) == (2 not in shown and 1 in shown)
+
+
+def test_columns_name_the_number_they_are_about():
+    columns = [
+        *map(Column, ("run", "judged", "estimate")), interval("low", "high", "interval", importance=9, of="estimate")
+    ]  # fmt: skip
+    row = {"run": "r", "judged": 0.5, "estimate": 0.25, "low": 0.1234, "high": 0.5}
+    table = build_table([row], columns)
+    assert table.belongs == {3: 2}
+    with use_look(Look(32)):
+        assert table.text().splitlines()[0] == "run  judged"
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.985, "98%"), (0.985 + 2e-16, "98%"), (0.99166, "99%"), (None, "-")])
+def test_a_share_is_the_same_however_it_was_added_up(share, shown):
+    assert percent(share) == shown

@@ -19,7 +19,7 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.measures import parse_measure
 from rankbounds.results import Column, Result, Row, build_table, count
-from rankbounds.tables import Table, render_rows
+from rankbounds.tables import Table, percent, render_rows
 
 NOTHING_MOVES = "no run's place depends on how ties are broken."
 SHOWN = 10
@@ -276,7 +276,7 @@ class Checks(Result):
             *map(_kind_column, self._kinds),
         ]
         if moved := self._tie_measures:
-            columns.append(Column("judged", "judged@10", _judged, importance=3))
+            columns.append(Column("judged", "judged@10", lambda row: percent(row["judged"]), importance=3))
             columns += [
                 Column(f"ties_move {name}", f"ties move {name}", importance=2 * (name == moved[0])) for name in moved
             ]
@@ -326,10 +326,6 @@ def _kind_column(kind: str) -> Column:
         return f"{row[kind]:,} ({row[kind] / whole:.1%})" if shared else f"{row[kind]:,}"
 
     return Column(kind, KINDS[kind].heading, cell)
-
-
-def _judged(row: Row) -> str:
-    return "-" if row["judged"] is None else f"{row['judged']:.0%}"
 
 
 def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]:

@@ -203,6 +203,8 @@ def run_compare(options: Options) -> int:
     output.write_text(options, whole.junit() if whole is not None and options.format == "junit" else render(parts))
     if whole is None:
         return 0
+    if options.by or options.by_prefix:
+        say(f"The gate is about all {len(scores.query_ids)} topics together, and not about the slices.")
     say_all(outcome.words() for outcome in whole.outcomes)
     return whole.exit_code
 

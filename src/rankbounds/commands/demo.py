@@ -22,7 +22,7 @@ from rankbounds.files.writing import make_empty_folder, make_folder, writing
 from rankbounds.measures import parse_measures
 from rankbounds.probability.simulated_collections import simulate
 from rankbounds.results import Column, build_table
-from rankbounds.tables import TABLE_FORMATS, Table
+from rankbounds.tables import TABLE_FORMATS, Table, percent
 
 DATA = Path(__file__).parents[1] / "demo"
 READING = """
@@ -80,7 +80,7 @@ def findings(scores: Scores) -> list[str]:
     low, high = bounds[widest]
     told = [
         f'  "{leader}" leads: its {label} is at least {bounds[leader][0]:.4f}.',
-        f'  But only {judged[widest]:.0%} of the top ten documents of "{widest}" were judged: its {label} lies in '
+        f'  But only {percent(judged[widest])} of the top ten documents of "{widest}" were judged: its {label} lies in '
         f"[{low:.4f}, {high:.4f}], so these judgments cannot tell which of the two is better.",
     ]
     moved = {run: note.tie_range for run, note in zip(scores.runs, scores.notes, strict=True) if note.tie_range}

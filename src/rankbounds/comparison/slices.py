@@ -126,7 +126,8 @@ class Slices(Result):
                 if not row["shown"]:
                     sides["unclear"].append(row["slice"])
                     continue
-                words = f"{row['slice']} ({signed(difference)} over {row['topics']} topics, {p_words(p)})"
+                which = "corrected " * (self.settings["correction"] != "none")
+                words = f"{row['slice']} ({signed(difference)} over {row['topics']} topics, {which}{p_words(p)})"
                 sides["gains" if (difference > 0) != measure.lower_is_better else "loses"].append(words)
         start, unclear = f"{compared_words(measure)} by {by}: ", sides.pop("unclear")
         if not any(sides.values()):
@@ -188,7 +189,7 @@ class Slices(Result):
                     Column("slice"),
                     *(pair if len(self.pairs) > 1 else []),
                     Column("topics"),
-                    *difference_columns(f"{label}, difference", self.settings),
+                    *difference_columns(f"{label}, difference", self.settings, (8, 6, 7)),
                     Column("detectable"),
                 ]
                 found.append(build_table([row for row in self.slices if row["measure"] == label], columns))

@@ -23,7 +23,7 @@ from rankbounds.notebook import Bar, Markup, html_table, note
 from rankbounds.paper import Cell, PaperTable, means_table
 from rankbounds.results import Column, Result, interval
 from rankbounds.stats.equivalence import TOST
-from rankbounds.tables import Table, in_latex, in_markdown
+from rankbounds.tables import Table, in_latex, in_markdown, percent
 from rankbounds.version import __version__
 
 STYLES = ("beats", "groups", "plain")
@@ -185,7 +185,7 @@ def summary(
         [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in comparison.measures],
         [comparison.runs[run] for run in place_of],
         [list(row) for row in zip(*columns, strict=True)],
-        [f"{judged[run]:.0%}" for run in place_of] if judged else [],
+        [percent(judged[run]) for run in place_of] if judged else [],
         "",
         settings=comparison.settings,
     )

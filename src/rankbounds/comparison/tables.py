@@ -9,7 +9,7 @@ from typing import Any
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.results import Column, Result, interval
-from rankbounds.tables import p_number, signed
+from rankbounds.tables import p_number, percent, signed
 
 LONGEST_GROUP = 6
 """Letters of groups are shown where no run has more of them."""
@@ -86,9 +86,7 @@ def p_column(name: str, heading: str, importance: int = 0) -> Column:
     return Column(name, heading, lambda row: p_number(row.get(name)), importance)
 
 
-JUDGED = Column(
-    "judged_at_10", "judged@10", lambda row: "-" if row["judged_at_10"] is None else f"{row['judged_at_10']:.0%}", 8
-)
+JUDGED = Column("judged_at_10", "judged@10", lambda row: percent(row["judged_at_10"]), 8)
 TOPICS_LED = Column("topics_led", "best on topics", lambda row: f"{row['topics_led']:.1f}")
 BOUNDS = interval("low", "high", "bounds", importance=6)
 CERTAIN_ENDS = interval("certain_low", "certain_high", "bounds", importance=5)

@@ -35,7 +35,8 @@ class Winner(Result):
     @property
     def columns(self) -> Sequence[Column]:  # type: ignore[override]
         """Those of the rows."""
-        within = interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", signed, importance=6)
+        level, of = f"{self.settings['confidence']:.0%} interval", "corrected_lead"
+        within = interval("ci_low", "ci_high", level, signed, importance=6, of=of)
         return (
             Column("measure", importance=8),
             Column("run"),

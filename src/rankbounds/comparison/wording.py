@@ -250,7 +250,8 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
     drawn = ", ".join([*_draws(settings), sample_words(settings)])
     of_pair = f"p: {alone} of each pair alone; p corrected: {used}" if corrected else f"p: {alone}"
     said = [f"{of_pair} ({drawn})."]
-    span = f"{settings['confidence']:.0%} interval: t interval" + " of each pair alone" * corrected
+    of_means = " of a mean: over topics, within the measure's range; of a difference" * (runs > 2)
+    span = f"{settings['confidence']:.0%} interval{of_means}: t interval" + " of each pair alone" * corrected
     if settings["test"] == "t" and settings["alternative"] == "two-sided":
         not_corrected = " (p, not p corrected)" * corrected
         span += f", which excludes 0 exactly where p < {1 - settings['confidence']:.2g}{not_corrected}"

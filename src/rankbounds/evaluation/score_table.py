@@ -16,7 +16,7 @@ from rankbounds.measures.counts import NumQ
 from rankbounds.measures.naming.parser import trec_name
 from rankbounds.notebook import SHOWN_ROWS, Bar
 from rankbounds.paper import Cell, PaperTable, means_table
-from rankbounds.tables import Table, number, render_columns, render_rows
+from rankbounds.tables import Table, number, percent, render_columns, render_rows
 
 if TYPE_CHECKING:
     import polars
@@ -48,7 +48,8 @@ def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: b
     lines = [*topics.rows, *([row[0], ALL, *row[1:]] for row in means.rows)]
     header = [means.header[0], "topic", *means.header[1:]]  # only means have notes
     filled = [[*row, *[""] * (len(header) - len(row))] for row in lines]
-    return Table(header, filled, topics.left | {column + 1 for column in means.left if column}).render(kind)
+    left = topics.left | {column + 1 for column in means.left if column}
+    return Table(header, filled, left, belongs=topics.belongs).render(kind)
 
 
 def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False) -> Table:
@@ -76,7 +77,7 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
             run,
             *[query] * by_topic,
             *(column[run_place][topic_place] for column in columns),
-            *[f"{scores.judged[run_place, topic_place]:.0%}"] * scores.has_judged,
+            *[percent(scores.judged[run_place, topic_place])] * scores.has_judged,
             *notes[run_place : run_place + some_noted],
         ]
         for run_place, run in enumerate(scores.runs)
@@ -84,7 +85,9 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
         if not np.isnan(scores.value[run_place, topic_place]).all()
     ]
     marked = () if by_topic else _best_and_bars(scores, 1 + interval)
-    return Table(header, rows, left, importance, *marked)
+    first = 1 + by_topic
+    belongs = {first + 2 * place + 1: first + 2 * place for place in range(len(scores.measures) * interval)}
+    return Table(header, rows, left, importance, *marked, belongs=belongs)
 
 
 def for_paper(scores: Scores, with_small: bool, *, interval: bool = False) -> PaperTable:
@@ -104,7 +107,7 @@ def for_paper(scores: Scores, with_small: bool, *, interval: bool = False) -> Pa
                 for row, (mean, small) in enumerate(shown)
             ]
         )
-    judged = [f"{share:.0%}" for share in scores.judged[:, 0]] if scores.has_judged else []
+    judged = [percent(share) for share in scores.judged[:, 0]] if scores.has_judged else []
     rows = [list(row) for row in zip(*columns, strict=True)]
     small = any(cell.small for row in rows for cell in row)
     topics = scores.mean_over or len(scores.query_ids)

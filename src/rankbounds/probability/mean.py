@@ -254,7 +254,7 @@ class Uncertainty(Result):
             Column("mean", importance=4),
             Column("sd"),
             *(Column(name, in_rows=False) for name in parts),
-            interval_column("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", importance=3),
+            interval_column("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", importance=3, of="mean"),
             interval_column("low", "high", "certain bounds", importance=2),
             *([Column("normal off by", cell=self._distance, left=False, in_rows=False)] if with_shape else []),
             *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high", *parts)),

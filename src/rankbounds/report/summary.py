@@ -13,7 +13,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.stats.significance import pairs_of
-from rankbounds.tables import p_words
+from rankbounds.tables import p_words, percent
 
 LITTLE_JUDGED = 0.8
 """Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""
@@ -189,7 +189,7 @@ def _coverage(scores: Scores) -> list[str]:
         return [f"{share} of every run's top 10 documents are judged."]
     return [
         f"Fewer than {LITTLE_JUDGED:.0%} of the top 10 documents of {counted(weak, scores.runs)} are judged "
-        f"({'lowest: ' * (len(weak) > 1)}{judged[weak[0]]:.0%})."
+        f"({'lowest: ' * (len(weak) > 1)}{percent(judged[weak[0]])})."
     ]
 
 

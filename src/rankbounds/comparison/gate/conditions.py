@@ -41,6 +41,16 @@ class Condition:
         """Give the condition this margin, unless it has its own."""
         return self if self.limit is not None or not self.of_change else Condition(self.measure, self.relation, margin)
 
+    def check_limit(self, least: float, most: float) -> None:
+        """Reject a number that scores, or differences, between these ends can never pass."""
+        limit = 0.0 if self.limit is None else self.limit
+        if least <= limit <= most:
+            return
+        end = f"below {least:g}" if limit < least else f"above {most:g}"
+        scores = f"{self.measure} is" if not self.of_change else f"differences by {self.measure} are"
+        percent = f" Did you mean {limit:g}%?" if least <= limit / 100 <= most else ""
+        raise UsageError(f'The gate "{self}" can have one answer only: {scores} never {end}.{percent}')
+
     def holds(self, value: float) -> bool:
         """Does a score fulfil the condition? Scores that differ by rounding alone are equal."""
         assert self.limit is not None

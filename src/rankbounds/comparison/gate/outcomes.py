@@ -22,6 +22,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import (
     differences,
     equal,
+    limits_of,
     limits_of_differences,
     merit,
     merit_of_range,
@@ -94,6 +95,7 @@ class Outcome:
 def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, evidence: Evidence | None) -> Outcome:
     """Check a score against a number, and whether judgments could reverse the answer."""
     measure = condition.measure
+    condition.check_limit(*limits_of(measure, scores[measure].value))
     scored = scores[measure].run(run)
     mean = scored.mean()
     value, low, high = (float(part.item()) for part in (mean.value, mean.low, mean.high))
@@ -169,6 +171,7 @@ class HeldChange:
         # The largest cluster's sum is how far the sample can reach.
         reach = 1.0 if clusters is None else float(clusters.sizes.max() * len(clusters) / self.gain.size)
         least, most = limits_of_differences(self.measure, comparison.scores.value[:, :, self._place])
+        condition.check_limit(least, most)
         self._limits = reach * least, reach * most
         self.row = comparison.row(self.measure, (run, baseline))
         self.change = self.row["difference"]  # NaN where some are infinite in either direction

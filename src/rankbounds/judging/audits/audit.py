@@ -73,7 +73,7 @@ class Audit(Result):
             *map(Column, ("measure", "by_labels", "estimate", "sd")),
             Column("ci_low", None),
             Column("ci_high", None),
-            interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval"),
+            interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", of="estimate"),
             Column("judged"),
             Column("method", None),
             *((Column("decided"), count("judgments_needed", "needed")) if self.sequential and self.difference else ()),
