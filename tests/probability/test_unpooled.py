@@ -389,6 +389,23 @@ def test_documents_below_measure_and_pool_count_as_they_do_for_pooled_runs(measu
     assert any(row["ci_low"] < row["mean"] < row["ci_high"] for row in rows)
 
 
+def test_unjudged_documents_below_a_measure_s_depth_open_what_is_relevant_to_the_topic():
+    """The first ten of one run are judged; its others, down to the pool's depth of 20, move what ten are divided by."""
+    simulated = rb.probability.simulate(runs=25, topics=20, documents=400, depth=100, pool_depth=20, seed=3)
+    rng, complete, known = np.random.default_rng(3), simulated.complete.to_dict(), simulated.pooled.to_dict()
+    late = {}
+    for query, ranked in simulated.runs[0].to_dict().items():
+        unjudged = sorted(complete[query].keys() - known[query].keys() - ranked.keys())
+        late[query] = [*list(ranked)[:10], *rng.permutation(unjudged)[:90].tolist()]
+    runs = [*simulated.runs, rb.Run(late, name="late")]
+    more = {q: known[q] | {d: complete[q][d] for d in late[q][:20]} for q in known}
+    for measure in ("AP@10", "Recall@10", "nDCG@10"):
+        row = rb.uncertainty(known, runs, measure, samples=100).rows()[-1]
+        truth = rb.evaluate(more, {"late": late}, measure).value.mean()
+        assert row["ci_low"] < row["mean"] < row["ci_high"]
+        assert row["ci_low"] <= truth <= row["ci_high"]
+
+
 def test_a_run_without_a_group_is_its_own():
     qrels, runs, group_of, _ = collection(3, runs_of_group=1)
     some = {run: group for run, group in group_of.items() if run != "g0-0"}

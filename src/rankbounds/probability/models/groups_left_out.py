@@ -282,8 +282,10 @@ class GroupsLeftOut(Calibrated):
         return self._reach[key]
 
     def is_open(self, run: str) -> bool:
-        """Return whether a run has an unjudged document that counts."""
-        return bool(weight_of_ranks(self.measure, self.lists.unjudged_ranks[self.lists.names[run]]).any())
+        """Return whether a run has an unjudged document that counts, in its list or among what is relevant."""
+        rank = self.lists.unjudged_ranks[self.lists.names[run]]
+        counts = weight_of_ranks(self.measure, rank).any()
+        return bool(counts or not (self.measure.list_only or self.too_deep(rank).all()))
 
     def out_of_sight(self, run: str) -> bool:
         """Return whether groups are too few, or most of what is open of a run's score too deep, for them to show it."""
