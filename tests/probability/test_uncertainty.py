@@ -309,6 +309,17 @@ class TestEstimates:
         group = fit.documents.group
         assert fit.coefficients[3 + group["run1"]] > fit.coefficients[3 + group["run5"]]
 
+    @pytest.mark.parametrize("measure", ["DCG@3", "RBP(graded=true)", "nDCG@3", "ERR@3", "Q", "AP", "P@3"])
+    @pytest.mark.parametrize("grades", [(1, 1), (1, 2)])
+    def test_with_certainly_relevant_documents_drawn_grades_alone_are_open(self, measure, grades):
+        qrels = {"t": {"a": grades[0], "b": grades[1], "c": 0}}
+        run = {"t": ["a", "x", "b", "y"]}
+        (row,) = rb.uncertainty(qrels, run, measure, q=1, samples=50).rows()
+        grade_is_drawn = grades == (1, 2) and measure in ("nDCG@3", "ERR@3", "Q")
+        assert (row["sd"] > 0) is grade_is_drawn
+        if not grade_is_drawn:
+            assert row["mean"] == pytest.approx(rb.evaluate(qrels, run, measure, unjudged="relevant").value.item())
+
     def test_graded_measures_expect_a_share_of_the_largest_gain(self):
         drawn = rb.probability.simulate(runs=3, topics=30, grades=3, seed=12)
         graded, binary = (

@@ -348,7 +348,9 @@ def uncertainty(
         The probability that an unjudged document is relevant: a number, a sequence by rank, ``{query: {document:
         probability}}``, a file, a model of ``rankbounds.probability.models.probabilities``; or how to estimate it from
         the judgments: ``"groups"`` (leaving groups of runs out of the pool), ``"sample"`` (judgments are a random
-        sample of what could have been judged), ``"logistic"`` (not calibrated: intervals are too narrow).
+        sample of what could have been judged), ``"logistic"`` (not calibrated: intervals are too narrow). Of graded
+        measures, weighted sums count a relevant document with the largest gain; others draw its grade from the judged
+        relevant ones, so that ``q=1`` leaves a standard deviation.
     groups
         The group of each run, such as its team: ``{run: group}``, or a file with lines of ``run group``. A run without
         one is a group of its own.
