@@ -79,7 +79,7 @@ FOR_PAPERS = ("latex", "markdown")
             everyday=True,
         ),
         Option(
-            "--margin-test test|betting|gaffke",
+            "--margin-test test|betting",
             "the test that rules out the margin: that of --test, or one that stays valid with rare, large losses but "
             "needs more topics",
         ),

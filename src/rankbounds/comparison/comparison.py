@@ -304,7 +304,7 @@ class Comparison(Compared):
             Answer only what no judgment of unjudged documents can reverse; all else is undecided.
         undecided : {"pass", "fail"}, optional
             How undecided affects the exit code; by default it has its own, 4.
-        margin_test : {"test", "betting", "gaffke"}
+        margin_test : {"test", "betting"}
             How a loss (or difference) of the margin is ruled out: by the comparison's test, or by one that assumes only
             the range of the measure, so that it also holds for rare large losses but needs more topics.
         candidates : sequence of str, optional
@@ -321,9 +321,9 @@ class Comparison(Compared):
         test). ``p_pass`` is the p-value of the one-sided test of a margin ("different": the larger of two), corrected
         for the number of runs as in the table (by Holm's correction if that one resamples scores). Neither is corrected
         for the number of conditions. If losses are rare and large, topics may contain none of them, and a run that
-        loses passes more often than alpha says; reasons say so. ``margin_test="betting"`` is valid there (proved),
-        ``"gaffke"`` with fewer topics (no counterexample is known). Wilcoxon's and the sign test are not about the
-        mean, and are refused with a margin, unless infinite changes leave no mean.
+        loses passes more often than alpha says; reasons say so. ``margin_test="betting"`` is valid there.
+        Wilcoxon's and the sign test are not about the mean, and are refused with a margin, unless infinite changes
+        leave no mean.
 
         Examples
         --------

@@ -145,13 +145,8 @@ class PairTesting:
         if self.correction == "auto":
             return "none" if pairs == 1 else significance.TESTS.get(self.test, significance.TESTS["t"]).correction
         check_correction(self.correction)
-        if self.correction == "dunnett" and self.baseline is None:
-            raise UsageError("Dunnett's correction is for one run against all others: name it as the baseline.")
         if self.correction == "tukey" and self.baseline is not None:
-            raise UsageError('Tukey\'s correction is for all pairs of runs; with a baseline take "dunnett".')
-        test = significance.TESTS.get(self.test)
-        if self.correction == "shaffer" and (self.baseline or test is None or not test.of_mean):
-            raise UsageError('Shaffer\'s correction is for tests of means over all pairs of runs; here take "holm".')
+            raise UsageError('Tukey\'s correction is for all pairs of runs; with a baseline take "holm" or "max-t".')
         if CORRECTIONS[self.correction].resamples and self.alternative != "two-sided":
             raise UsageError(f'The correction {self.correction} has two sides; for one side take "holm".')
         return self.correction

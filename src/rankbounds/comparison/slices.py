@@ -235,7 +235,7 @@ def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingO
     if testing.alternative != "two-sided":
         raise UsageError("Slices are compared with two-sided tests.")
     known = CORRECTIONS.get(testing.correction)
-    if testing.correction == "auto" or (known and (known.resamples or known.name == "shaffer")):
+    if testing.correction == "auto" or (known and known.resamples):
         testing = replace(testing, correction="holm")
     correction = testing.correction
     check_correction(correction)

@@ -87,7 +87,7 @@ def compare(
         The test of each single pair, which gives ``p_value``: ``"t"``, ``"randomization"``, ``"bootstrap"``,
         ``"wilcoxon"`` or ``"sign"``. ``"tost"`` tests equivalence by two one-sided t tests: a small p-value rules out a
         difference of ``margin`` or more.
-    correction : {"auto", "holm", "shaffer", "bonferroni", "bh", "tukey", "dunnett", "max-t", "none"}
+    correction : {"auto", "holm", "bonferroni", "bh", "tukey", "max-t", "none"}
         For the number of pairs; gives ``p_adjusted``, on which verdicts, letters, ranks and the gate depend. ``auto``:
         none for one pair; for three runs or more Holm's over all pairs, or over those with the baseline (after the
         bootstrap test ``max-t``).
@@ -210,12 +210,11 @@ def compare_scores(
     ]
     numbers = {name: np.stack([columns[name] for columns in by_measure]) for name in by_measure[0]}
     if (of_scores := CORRECTIONS[correction].of_scores) is not None:
-        against = None if baseline is None else run_number(scores.runs, baseline)
         merits = np.stack(list(map(merit, values, measures)))
         for matrix, measure in zip(merits, measures, strict=True):
             check_finite(matrix, f"the correction {correction}", measure)
         merits = merits if grouped is None else grouped.sum_differences(merits)
-        numbers["p_adjusted"] = of_scores(merits, first, second, how.resampling, against)
+        numbers["p_adjusted"] = of_scores(merits, first, second, how.resampling)
     else:
         numbers["p_adjusted"] = correct_p_values(numbers["p_value"], correction)
     numbers["p_adjusted"] = np.maximum(numbers["p_adjusted"], numbers["p_value"])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -40,11 +38,8 @@ class Correction:
     name: str
     of_ranked: Callable[[Floats], Floats] | None = None
     """Rising p-values corrected, along the last axis."""
-    of_scores: Callable[[Floats, Ints, Ints, Resampling, int | None], Floats] | None = None
-    """Corrected p-values of pairs, for corrections that are tests of their own and resample scores.
-
-    Scores have axes measure, system and topic; the last argument is the baseline.
-    """
+    of_scores: Callable[[Floats, Ints, Ints, Resampling], Floats] | None = None
+    """Corrected p-values of pairs from scores by measure, system and topic, for corrections that resample scores."""
     family_wise: bool = True
     """Does it bound the probability of any false positive over all pairs?"""
     holm_within: bool = True
@@ -71,7 +66,7 @@ def check_correction(correction: str) -> None:
 def correct_p_values(p_values: Floats, correction: str) -> Floats:
     """Correct p-values along the last axis for their number.
 
-    ``bonferroni``, ``holm`` and ``shaffer`` bound the probability of any false alarm; ``bh`` (Benjamini and Hochberg)
+    ``bonferroni`` and ``holm`` bound the probability of any false alarm; ``bh`` (Benjamini and Hochberg)
     bounds the share of false alarms among the alarms. The other corrections resample scores.
     """
     check_correction(correction)
@@ -95,26 +90,6 @@ def _holm(ranked: Floats) -> Floats:
     return np.maximum.accumulate(ranked * _falling(ranked), axis=-1)
 
 
-def _shaffer(ranked: Floats) -> Floats:
-    """Apply Holm's steps, counting only pairs that can still be equal at once."""
-    systems = (1 + math.isqrt(1 + 8 * ranked.shape[-1])) // 2
-    equal = _equal_at_once(systems)
-    steps = equal[np.searchsorted(equal, _falling(ranked), side="right") - 1]
-    return np.maximum.accumulate(ranked * steps, axis=-1)
-
-
-@cache
-def _equal_at_once(systems: int) -> Ints:
-    """Return which numbers of pairs can be equal: all pairs within groups of equal systems."""
-    possible = [1]  # by number of systems, a bit for each number of pairs
-    for number in range(1, systems + 1):
-        bits = 0
-        for group in range(1, number + 1):
-            bits |= possible[number - group] << group * (group - 1) // 2
-        possible.append(bits)
-    return np.array([pairs for pairs in range(possible[systems].bit_length()) if possible[systems] >> pairs & 1])
-
-
 def _benjamini_hochberg(ranked: Floats) -> Floats:
     scaled = ranked * ranked.shape[-1] / np.arange(1, ranked.shape[-1] + 1)
     return np.minimum.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]
@@ -123,15 +98,12 @@ def _benjamini_hochberg(ranked: Floats) -> Floats:
 # ---- tests of their own, which resample scores ----
 
 
-def over_all_pairs(
-    scores: Floats, first: Ints, second: Ints, resampling: Resampling, baseline: int | None = None
-) -> Floats:
+def over_all_pairs(scores: Floats, first: Ints, second: Ints, resampling: Resampling) -> Floats:
     """Test all pairs by paired randomised Tukey HSD: how often does chance alone give any two so large a difference?
 
     ``scores`` has axes measure, system, topic. Each resample shuffles the systems' scores within every topic and takes
-    the largest difference of two means, or with a ``baseline`` the largest between its mean and any other (Dunnett).
-    The observed outcome counts as one resample (the +1). The measures share the shuffles. Systems are sorted before
-    shuffling, so the order given does not matter.
+    the largest difference of two means. The observed outcome counts as one resample (the +1). The measures share the
+    shuffles. Systems are sorted before shuffling, so the order given does not matter.
     """
     orders = np.stack([np.lexsort(matrix.T[::-1]) for matrix in scores])
     values = np.stack([matrix[order].T for matrix, order in zip(scores, orders, strict=True)], axis=-1)
@@ -139,12 +111,7 @@ def over_all_pairs(
     largest = np.empty((measures.size, resampling.resamples))
     begin = 0
     for means in _shuffled_means(values, resampling):
-        if baseline is None:
-            noted = np.ptp(means, axis=-1)
-        else:
-            held_against = np.argmax(orders == baseline, axis=-1)
-            noted = np.abs(means - means[:, measures, held_against, None]).max(axis=-1)
-        largest[:, begin : begin + len(means)] = noted.T
+        largest[:, begin : begin + len(means)] = np.ptp(means, axis=-1).T
         begin += len(means)
     largest.sort(axis=-1)
     means = scores.mean(axis=-1)
@@ -214,7 +181,7 @@ def p_of_largest(observed: Floats, largest: Floats) -> Floats:
     return p
 
 
-def max_t(scores: Floats, first: Ints, second: Ints, resampling: Resampling, _: int | None = None) -> Floats:
+def max_t(scores: Floats, first: Ints, second: Ints, resampling: Resampling) -> Floats:
     """Compare the t of each pair with the largest t of any pair in resampled topics, of differences moved to mean 0.
 
     ``scores`` has axes measure, system, topic; the measures share the drawn topics.
@@ -242,10 +209,6 @@ CORRECTIONS = {
             source="holm1979simple",
         ),
         Correction(
-            "shaffer", _shaffer, holm_within=False, words="{alone}, Shaffer's correction for {pairs}",
-            source="shaffer1986modified",
-        ),
-        Correction(
             "bh", _benjamini_hochberg, family_wise=False, words="{alone}, Benjamini and Hochberg's correction for "
             "{pairs}", source="benjamini1995controlling",
         ),
@@ -253,10 +216,6 @@ CORRECTIONS = {
             "tukey", of_scores=over_all_pairs, holm_within=False, words="randomised, paired Tukey HSD over {pairs}",
             level="0 to 14% of samples, with the least power where one system is far off",
             source="carterette2012multiple",
-        ),
-        Correction(
-            "dunnett", of_scores=over_all_pairs, holm_within=False, words="randomised Dunnett test over {pairs}",
-            source="dunnett1955multiple",
         ),
         Correction(
             "max-t", of_scores=max_t, holm_within=False, words="largest t in resampled topics over {pairs}",

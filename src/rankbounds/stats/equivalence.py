@@ -9,20 +9,13 @@ Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Po
 Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.
 
 A t test of a margin only knows the changes that were seen. If 2% of topics lose .5, the mean loss is .01, and with 24
-topics a t test rules out exactly that loss in 62% of samples, those without such a topic. Two further tests of a margin
-assume only the range of changes and allow for the worst case, at the price of topics: ruling out a loss of .01 takes at
-least 299, because one sample of 299 topics in twenty contains none of 1% of topics that lose everything.
-
-- *betting*: a gambler bets a share of the capital on every topic, at odds that are fair if the loss is exactly the
-  margin. The capital then grows by a factor of 1 / p with probability p at most, proved for every distribution. The
-  capital is averaged over all shares, so the order of topics does not matter. (Waudby-Smith and Ramdas, Estimating
-  Means of Bounded Random Variables by Betting, JRSS B 86, 2024; Cover's universal portfolio)
-- *gaffke*: the probability that a weighted mean of the changes and the worst possible one is below the margin, for
-  weights drawn uniformly among those that add up to 1. For yes and no this is the exact binomial test. It needs fewer
-  topics than betting; its validity for every distribution is conjectured and proved in special cases, and no
-  counterexample is known. (Gaffke, Three Test Statistics for a Nonparametric One-Sided Hypothesis on the Mean of a
-  Nonnegative Variable, Mathematical Methods of Statistics 14, 2005; Learned-Miller and Thomas, A New Confidence
-  Interval for the Mean of a Bounded Random Variable, 2019)
+topics a t test rules out exactly that loss in 62% of samples, those without such a topic. *Betting* assumes only
+the range of changes and allows for the worst case, at the price of topics: ruling out a loss of .01 takes at least 299
+by any such test, because one sample of 299 topics in twenty contains none of 1% of topics that lose everything. A
+gambler bets a share of the capital on every topic, at odds that are fair if the loss is exactly the margin. The capital
+then grows by a factor of 1 / p with probability p at most, proved for every distribution. The capital is averaged over
+all shares, so the order of topics does not matter. (Waudby-Smith and Ramdas, Estimating Means of Bounded Random
+Variables by Betting, JRSS B 86, 2024; Cover's universal portfolio)
 
 ``benchmarks/margins.py`` measures levels and needed topics.
 """
@@ -30,13 +23,12 @@ least 299, because one sample of 299 topics in twenty contains none of 1% of top
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from itertools import count
 from numbers import Real
 
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.choices import check_choice
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences as subtract
 from rankbounds.stats.corrections import CORRECTIONS
@@ -45,6 +37,8 @@ from rankbounds.stats.significance import Resampling, p_values
 TOST = "tost"
 """The name of the two one-sided t tests where a test is asked for."""
 SOURCE = "schuirmann1987comparison"
+BETTING = "betting"
+"""The name of the test of a margin that assumes only the range of changes."""
 
 
 def check_margin(margin: float) -> None:
@@ -95,8 +89,6 @@ def p_of_margin(
 
 SHARES = 400
 """How many shares of the capital are tried; more change nothing that is shown."""
-NODES = 2000
-"""Of the integral over the characteristic function."""
 
 
 def betting_p_values(shares: Floats, limit: float) -> Floats:
@@ -110,53 +102,29 @@ def betting_p_values(shares: Floats, limit: float) -> Floats:
     return np.exp(-np.maximum(capital, 0.0))
 
 
-def gaffke_p_values(shares: Floats, limit: float) -> Floats:
-    """Test for each row of numbers between 0 and 1 that their mean is at most ``limit``; small where it is above.
-
-    Uniform weights are exponential variables over their sum, so the p-value is the probability that a sum of
-    exponentials, each times a number's distance from the limit, is below 0, by inversion of its characteristic
-    function.
-    """
-    apart = np.concatenate([shares - limit, np.full((*shares.shape[:-1], 1), -limit)], axis=-1)
-    scale = np.sqrt((apart**2).sum(axis=-1, keepdims=True))
-    # t = tan(angle) / scale: the whole half-line in a finite range.
-    angle = (np.arange(NODES) + 0.5) / NODES * (np.pi / 2)
-    t = np.tan(angle)
-    size, turn = np.zeros((*shares.shape[:-1], NODES)), np.zeros((*shares.shape[:-1], NODES))
-    for topic in range(apart.shape[-1]):
-        at = t * (apart[..., topic, None] / scale)
-        size -= 0.5 * np.log1p(at * at)
-        turn += np.arctan(at)
-    integrand = np.exp(size) * np.sin(turn) / t / np.cos(angle) ** 2
-    return np.clip(0.5 - integrand.sum(axis=-1) / NODES / 2, 0.0, 1.0)
-
-
-BOUNDED: dict[str, Callable[[Floats, float], Floats]] = {"betting": betting_p_values, "gaffke": gaffke_p_values}
-"""The tests of a bounded mean, by name."""
-
-
 def least_topics(margin: float, limits: tuple[float, float], alpha: float) -> int:
-    """Count the topics without change with which Gaffke's test rules out the margin; betting takes a few more."""
-    return math.ceil(math.log(alpha) / math.log1p(-min(margin / -limits[0], 1 - 1e-12)))
+    """Count the topics without change with which betting rules out the margin."""
+    growth = 1 / (1 - min(margin / -limits[0], 1 - 1e-12))
+    capitals = ((growth**topics - 1) / (topics * (growth - 1)) for topics in count(2))  # after one topic fewer
+    return 1 + next(fewer for fewer, capital in enumerate(capitals) if capital * alpha > 1)
 
 
 def p_of_bounded_margin(
-    differences: Floats, margin: float, limits: tuple[float, float], test: str = "betting", *, losses_only: bool = False
+    differences: Floats, margin: float, limits: tuple[float, float], *, losses_only: bool = False
 ) -> Floats:
-    """Test each row for a difference of ``margin`` or more; a small p-value rules it out.
+    """Test each row for a difference of ``margin`` or more by betting; a small p-value rules it out.
 
     Differences lie between ``limits``. With ``losses_only`` losses are tested (larger is better), else both directions,
     of which the larger p-value counts.
     """
-    check_choice("test of a margin", test, list(BOUNDED))
     least, most = limits
     if not np.isfinite([least, most]).all():
-        raise UsageError(f"The {test} test of a margin needs a measure with a known range.")
+        raise UsageError(f"The {BETTING} test of a margin needs a measure with a known range.")
     differences = np.atleast_2d(np.asarray(differences, dtype=np.float64))
     span = most - least
     found = []
     for values, low in [(differences, least)] if losses_only else [(differences, least), (-differences, -most)]:
         limit = (-margin - low) / span
         shares = np.clip((values - low) / span, 0.0, 1.0)
-        found.append(BOUNDED[test](shares, limit) if limit > 0 else np.zeros(len(values)))
+        found.append(betting_p_values(shares, limit) if limit > 0 else np.zeros(len(values)))
     return np.maximum.reduce(found)

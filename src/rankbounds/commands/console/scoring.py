@@ -217,8 +217,8 @@ TESTS = group_under(
     ),
     Option(
         "--correction CORRECTION",
-        "correction for the number of pairs: auto (default: holm; max-t for the bootstrap test), holm, shaffer, "
-        "bonferroni, bh, tukey, dunnett (with a baseline), max-t, none",
+        "correction for the number of pairs: auto (default: holm; max-t for the bootstrap test), holm, "
+        "bonferroni, bh, tukey, max-t, none",
         "auto",
         words=words_in("stats.corrections", "CORRECTIONS", "auto"),
     ),

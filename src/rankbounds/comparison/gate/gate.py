@@ -40,7 +40,7 @@ from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, Row, build_table, interval
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values
-from rankbounds.stats.equivalence import BOUNDED, TOST, check_margin
+from rankbounds.stats.equivalence import BETTING, TOST, check_margin
 from rankbounds.tables import Table, number, plain, signed
 
 EXIT_CODES = {PASS: 0, FAIL: 1, UNDECIDED: 4}
@@ -206,7 +206,7 @@ def hold(
     asked = [condition.with_margin(margin) for condition in parse_conditions(conditions, scores.measures)]
     check_margin(margin)
     check_undecided(undecided)
-    check_choice("margin_test", margin_test, [SAME_TEST, *BOUNDED])
+    check_choice("margin_test", margin_test, [SAME_TEST, BETTING])
     if comparison is not None and evidence is not None:
         comparison, scores = _with_measures(comparison, scores, asked, evidence)
     if comparison is not None and comparison.settings["test"] == TOST:

@@ -29,7 +29,7 @@ from rankbounds.evaluation.score_differences import (
 )
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.counts import Judged
-from rankbounds.stats.equivalence import BOUNDED, least_topics, p_of_bounded_margin, p_of_margin
+from rankbounds.stats.equivalence import BETTING, least_topics, p_of_bounded_margin, p_of_margin
 from rankbounds.stats.power import topics_for_effects, topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, deviation_of
 from rankbounds.tables import p_words, plain
@@ -42,7 +42,7 @@ PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
 TURNED = {True: "Judgments could reverse it", None: "It is not known whether judgments could reverse it"}
 SAME_TEST = "test"
-"""The margin is tested by the same test as differences, unless the caller names one of ``BOUNDED``."""
+"""The margin is tested by the same test as differences, unless the caller names ``BETTING``."""
 NAMED_TOPICS = 5
 """How many of the topics that fell most are named."""
 
@@ -186,7 +186,7 @@ class HeldChange:
 
     def _p_of_margin(self) -> float:
         if self.bounded is not None:
-            how = self.margin, self._limits, self.bounded
+            how = self.margin, self._limits
             return float(p_of_bounded_margin(self.sample, *how, losses_only=self.worse)[0])
         if not TESTS[self.test].of_mean and np.isfinite(self.gain).all():
             raise UsageError(
@@ -290,7 +290,7 @@ class HeldChange:
             return ""
         level = "the test says little about rare, large changes on other topics, so its level may not hold."
         bounded = self.margin and np.isfinite(self._limits).all()
-        hint = f" --margin-test {next(iter(BOUNDED))} allows for them, but needs more topics." if bounded else ""
+        hint = f" --margin-test {BETTING} allows for them, but needs more topics." if bounded else ""
         return f" {few}: {level}{hint}"
 
     def _p_words(self, corrected: float | None, alone: float | None) -> str:
