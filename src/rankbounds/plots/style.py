@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -77,7 +77,7 @@ def figure(drawing: Drawing) -> Drawing:
         places = inspect.signature(drawing).bind_partial(*given, **named).arguments
         with styled(places.get("ax", places.get("axes"))):
             axes = drawing(*given, **named)
-        _keep_dollars(axes)
+            _keep_dollars(axes)  # (which makes the labels of ticks, so that they are in this style, too)
         return axes
 
     if drawing.__doc__:
@@ -104,18 +104,39 @@ def _keep_dollars(axes: Any) -> None:
 
 
 def pyplot() -> Any:
-    """Import pyplot, or say what to install."""
+    """Import pyplot, or say what to install or to correct."""
     try:
         from matplotlib import pyplot
     except ImportError:
         raise UsageError('Figures need matplotlib: pip install "rankbounds[report]".') from None
+    except ValueError as error:
+        raise _unusable(error) from None
     return pyplot
 
 
-def styled(ax: Any) -> AbstractContextManager[Any]:
-    """Settings of matplotlib for a new figure; for axes of the caller's none."""
-    settings: AbstractContextManager[Any] = pyplot().rc_context(STYLE) if ax is None else nullcontext()
-    return settings
+def _unusable(error: Exception) -> UsageError:
+    why = str(error).partition(";")[0]  # a list of all that it knows follows
+    return UsageError(
+        f"matplotlib cannot be used as it is set up ({why}): correct its file matplotlibrc, or set MPLBACKEND=agg."
+    )
+
+
+@contextmanager
+def styled(ax: Any) -> Iterator[None]:
+    """Settings of matplotlib for a new figure, in place of those of the user; for axes of the caller's none.
+
+    What shows figures is loaded before: what it sets itself, as in a notebook, would be lost with these settings.
+    """
+    if ax is not None:
+        yield
+        return
+    drawing = pyplot()
+    try:
+        drawing.draw_if_interactive()
+    except (ImportError, AttributeError) as error:
+        raise _unusable(error) from None
+    with drawing.style.context("default"), drawing.rc_context(STYLE):
+        yield
 
 
 def fresh_axes(ax: Axes | None, height: float = 2.3, width: str = "column", **more: Any) -> Axes:

@@ -33,7 +33,7 @@ from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.best_runs import keep_best
 from rankbounds.measures import Measure, parse_measure, parse_measures
-from rankbounds.plots.style import COLOURS, colour_of, fresh_panels, marker_of, styled
+from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_panels, marker_of
 from rankbounds.results import Result
 from rankbounds.studies.papers import PAPERS, Source, items_in, papers_called, sources_in
 from rankbounds.tables import plain
@@ -267,13 +267,13 @@ class Study:
         """
 
         def add(drawing: Callable[..., None]) -> Callable[..., Any]:
+            @figure
             def draw(result: StudyResult, ax: Any = None, **options: Any) -> Any:
-                with styled(ax):
-                    if ax is None:
-                        size = figsize(result) if callable(figsize) else figsize
-                        ax = fresh_panels(*(panels(result) if panels else (1, 1)), figsize=size)
-                        ax = ax if panels else ax[0, 0]
-                    drawing(result, ax, **options)
+                if ax is None:
+                    size = figsize(result) if callable(figsize) else figsize
+                    ax = fresh_panels(*(panels(result) if panels else (1, 1)), figsize=size)
+                    ax = ax if panels else ax[0, 0]
+                drawing(result, ax, **options)
                 return ax
 
             draw.__doc__ = inspect.getdoc(drawing)
