@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the kernel with the address and undefined-behaviour sanitizers, in a copy of the checkout, and runs its tests,
 # those of reading and of runs in dicts, and half a minute of fuzzing with them; then its tests once more without the
-# wide instructions of x86, as other processors run it. Needs gcc, setuptools and the packages that the tests need.
+# wide instructions of x86, as other processors run it. Needs gcc and the packages that the tests need; the setuptools
+# that pyproject.toml asks for are installed beside the copy where the environment has older ones, as new ones of 3.11 do.
 #
 #     bash benchmarks/sanitize.sh [PYTHON]
 set -euo pipefail
@@ -15,7 +16,11 @@ cd "$copy"
 rm -rf benchmarks/data
 find . -name '*.so' -delete
 flags="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
-CFLAGS=$flags "$python" setup.py -q build_ext --inplace
+if ! "$python" -c "import setuptools.command.bdist_wheel" 2>/dev/null; then
+    "$python" -m pip install --quiet --target "$copy/setuptools" "$(grep -o "setuptools>=[0-9]*" pyproject.toml)"
+fi
+build() { PYTHONPATH="$copy/setuptools" "$python" setup.py -q build_ext --inplace "$@"; }
+CFLAGS=$flags build
 # Python keeps memory until it ends: leaks are not looked for.
 sanitized() {
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
@@ -39,6 +44,6 @@ with tempfile.TemporaryDirectory() as folder:
         number += 1
 print(f"{number} cases of fuzzing: nothing found")
 PYTHON
-CFLAGS="$flags -U__SSE2__" "$python" setup.py -q build_ext --inplace --force
+CFLAGS="$flags -U__SSE2__" build --force
 sanitized -c "$in_use"
 sanitized -m pytest -p no:cacheprovider -n 0 tests/columns/test_native.py

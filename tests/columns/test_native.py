@@ -6,6 +6,7 @@ import functools
 import itertools
 import operator
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -431,6 +432,26 @@ def test_scores_are_shuffled_as_numpy_shuffles_them(measures, systems, topics, c
         with native.switched(way):
             p_values.append(over_all_pairs(scores, *pairs_of(systems), resampling))
     np.testing.assert_array_equal(*p_values)
+
+
+@needs_kernel
+@pytest.mark.parametrize("shape", [(3, 0, 2), (0, 2, 2), (3, 2, 0), (3, 1, 2), (0, 0, 0)])
+def test_shuffles_of_nothing_end(shape):
+    program = (
+        "import sys, numpy as np; from rankbounds.columns.native.ranking import shuffled_means_by_kernel as means; "
+        "shape = tuple(map(int, sys.argv[1:])); values = np.arange(np.prod(shape), dtype=float).reshape(shape); "
+        "print([part.shape for part in means(values, np.random.default_rng(1), 5, 4)])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, *map(str, shape)], capture_output=True, text=True)
+    _, systems, measures = shape
+    assert ended.stdout == f"[(4, {measures}, {systems}), (1, {measures}, {systems})]\n", ended.stderr
+
+
+def test_the_kernel_names_modules_that_exist():
+    folder = Path(native.__file__).parent
+    named = {name for file in folder.glob("*.[ch]") for name in re.findall(r"[a-z_]+/[a-z_/]+\.py", file.read_text())}
+    assert "stats/corrections.py" in named
+    assert [name for name in sorted(named) if not (folder.parents[1] / name).exists()] == []
 
 
 names_of_documents = [

@@ -2,9 +2,9 @@
 
    Every file here is the twin of a Python one and does exactly what that does, on the same arrays: decimals.h of
    columns/decimals.py, ids.h of columns/ids.py, hash_tables.c of columns/hash_tables.py, trec_lines.c of files/trec.py,
-   order.c of rankings/order.py, join.c of rankings/join.py, places.c of columns/places.py, sums.c of columns/sums.py,
-   shuffles.c of comparison/corrections.py. Nothing here touches a Python object (but dicts.c, whose business they are)
-   or knows a message: whatever is odd is handed back (HANDED_BACK), and Python looks at it again in its own way. */
+   order.c of collection/order.py, join.c of rankings/join.py, places.c and sums.c of columns/by_rank.py, shuffles.c of
+   stats/corrections.py. Nothing here touches a Python object (but dicts.c, whose business they are) or knows a message:
+   whatever is odd is handed back (HANDED_BACK), and Python looks at it again in its own way. */
 
 #ifndef RANKBOUNDS_KERNEL_H
 #define RANKBOUNDS_KERNEL_H

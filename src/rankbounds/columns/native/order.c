@@ -1,4 +1,4 @@
-/* The order in which a run ranks the documents of a topic: by score, and tied ones by a rule (rankings/order.py). */
+/* The order in which a run ranks the documents of a topic: by score, and tied ones by a rule (collection/order.py). */
 
 #include "ids.h"
 

@@ -1,4 +1,4 @@
-/* Where marked cells stand (columns/places.py). */
+/* Where marked cells stand (columns/by_rank.py). */
 
 #include "kernel.h"
 

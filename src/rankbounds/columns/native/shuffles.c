@@ -1,4 +1,4 @@
-/* Means over topics of scores that are shuffled within every topic (comparison/corrections.py). */
+/* Means over topics of scores that are shuffled within every topic (stats/corrections.py). */
 
 #include "kernel.h"
 
@@ -6,6 +6,7 @@
    bits as it takes; a number beyond it is drawn again. Numbers first: where one is kept or not, no branch has to guess.
    PCG64 gives the lower half of a word before the higher one. */
 static void shuffle(Random *random, uint32_t *places, uint32_t *drawn, uint32_t count) {
+    if (count < 2) return;
     int64_t used = random->used;
     for (uint32_t last = count - 1; last > 0;) {
         const uint32_t mask = (uint32_t)(UINT64_MAX >> leading_zeros(last));

@@ -1,4 +1,4 @@
-/* Sums along lists, rank by rank (columns/sums.py). */
+/* Sums along lists, rank by rank (columns/by_rank.py). */
 
 #include "kernel.h"
 
