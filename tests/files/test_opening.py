@@ -84,6 +84,31 @@ class TestPipes:
             pass
 
 
+class TestDevices:
+    @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there are no such devices here")
+    @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
+    def test_what_never_ends_is_refused(self, tmp_path, device):
+        """In a process of its own, which reads little: without the refusal it would fill the memory."""
+        (tmp_path / "qrels").write_text("1 0 d 1\n")
+        program = (
+            "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)); "
+            "from rankbounds.cli import main; sys.exit(main(['evaluate', 'qrels', sys.argv[1]]))"
+        )
+        for given in (device, "-"):
+            with open(device, "rb") as stdin:
+                ended = subprocess.run(
+                    [sys.executable, "-c", program, given],
+                    stdin=stdin, cwd=tmp_path, timeout=60, capture_output=True, text=True, check=False,
+                )  # fmt: skip
+            assert ended.returncode == 3, ended.stderr
+            named = "standard input" if given == "-" else device
+            assert ended.stderr == f"rankbounds: {named}: this is a device, not a file. Give a file or a pipe.\n"
+
+    def test_the_null_device_is_empty(self):
+        with pytest.raises(DataError, match="the file is empty"):
+            opening.read_text(os.devnull)
+
+
 class TestFilesThatChange:
     """Something happens to a file between two looks at it, as a program that still writes it has it."""
 
@@ -107,11 +132,13 @@ class TestFilesThatChange:
         elif how == "grown":
             with path.open("a") as file:
                 file.write(self.LINE.format("more", 1))
-        elif how == "written again":
+        elif how.startswith("written again"):
             path.write_bytes(path.read_bytes().replace(b" Q0 d", b" Q0 e"))
+            if how.endswith("with its old time"):
+                os.utime(path, (1, 1))
 
     @pytest.mark.parametrize("threads", [1, 2])
-    @pytest.mark.parametrize("how", ["cut", "cut in its last piece", "grown", "written again"])
+    @pytest.mark.parametrize("how", ["cut", "cut in its last piece", "grown", "written again", "written again with its old time"])
     @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
     def test_a_file_that_changes_is_refused(self, run, monkeypatch, how, threads, packed):
         if packed:

@@ -12,8 +12,8 @@ from hostile import refused, write_qrels
 
 import rankbounds as rb
 from rankbounds.errors import DataError
-from rankbounds.files.named_columns import RUN_COLUMNS
-from rankbounds.files.parquet import read_parquet
+from rankbounds.files.named_columns import RUN_COLUMNS, wanted_columns
+from rankbounds.files.parquet import frames_of, read_parquet, report_damage
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
@@ -63,6 +63,43 @@ class TestParquet:
         (tmp_path / "run.parquet").write_bytes(content[:-40] + b"\xff" * 32 + content[-8:])
         with pytest.raises(DataError, match=r"run.parquet: cannot be read as Parquet"):
             read_parquet(str(tmp_path / "run.parquet"), RUN_COLUMNS)
+
+    @pytest.mark.parametrize("reader", ["pyarrow", "polars"])
+    def test_a_file_written_in_place_meanwhile_is_refused(self, tmp_path, monkeypatch, reader):
+        import polars
+
+        self.content(tmp_path)
+        path = tmp_path / "whole.parquet"
+        os.utime(path, (1, 1))
+
+        def write_again(call):
+            def changed(*arguments, **options):
+                path.write_bytes(path.read_bytes().replace(b"d7", b"e7"))
+                os.utime(path, (1, 1))
+                return call(*arguments, **options)
+
+            return changed
+
+        if reader == "polars":
+            monkeypatch.setitem(sys.modules, "pyarrow", None)
+            monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+            monkeypatch.setattr(polars, "read_parquet", write_again(polars.read_parquet))
+        else:
+            pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+            monkeypatch.setattr("rankbounds.files.parquet.wanted_columns", write_again(wanted_columns))
+        with pytest.raises(DataError, match=r"whole.parquet: this file changed while it was read\. Read it again"):
+            read_parquet(str(path), RUN_COLUMNS)
+
+    @pytest.mark.parametrize("reader", ["pyarrow", "polars"])
+    def test_a_file_written_in_place_between_pieces_is_refused(self, tmp_path, monkeypatch, reader):
+        self.content(tmp_path)
+        path = tmp_path / "whole.parquet"
+        if reader == "polars":
+            monkeypatch.setitem(sys.modules, "pyarrow", None)
+            monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+        with report_damage(str(path)), pytest.raises(DataError, match="changed while it was read"):
+            for _ in frames_of(str(path), ["query_id", "doc_id", "score"], 7):
+                path.write_bytes(path.read_bytes())
 
     def test_that_process_imports_nothing_from_the_current_folder(self, tmp_path, monkeypatch):
         self.content(tmp_path)

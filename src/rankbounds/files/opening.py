@@ -8,6 +8,7 @@ import glob
 import io
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -247,13 +248,24 @@ def _read_stream(path: str) -> bytes:
     if path == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.closed:
             raise DataError("standard input", "it is closed.")
-        content = sys.stdin.buffer.read()
+        content = _read_to_end("standard input", sys.stdin.buffer)
     else:
         with open(path, "rb") as file:
-            content = file.read()
+            content = _read_to_end(path, file)
     if _kept_streams is not None:
         _kept_streams[path] = content
     return content
+
+
+def _read_to_end(name: str, file: IO[bytes]) -> bytes:
+    """Read a pipe or a terminal; reject what never ends, such as /dev/zero."""
+    with contextlib.suppress(io.UnsupportedOperation):  # standard input that a program replaced
+        number = file.fileno()
+        status = os.fstat(number)
+        ends = os.isatty(number) or status.st_rdev == os.stat(os.devnull).st_rdev
+        if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not ends):
+            raise DataError(name, "this is a device, not a file.", "Give a file or a pipe.")
+    return file.read()
 
 
 def is_pipe(path: str) -> bool:
@@ -274,7 +286,7 @@ def stream(path: str) -> Iterator[IO[bytes]]:
     try:
         with (
             open(path, "rb") as file,
-            _check_unchanged(path, file.fileno()),
+            check_unchanged(path, file.fileno()),
             compression.open_decompressed(path, compression.compression_of(file.read(6))) as opened,
         ):
             yield opened
@@ -298,7 +310,7 @@ def _unreadable(name: str, error: Exception) -> DataError:
 
 
 def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
-    with open(path, "rb", buffering=0) as file, _check_unchanged(path, file.fileno()) as size:
+    with open(path, "rb", buffering=0) as file, check_unchanged(path, file.fileno()) as size:
         head = file.read(6)
         if not_beyond is not None and head.startswith(not_beyond):
             return Content.of(path, not_beyond)
@@ -317,15 +329,19 @@ def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
 
 
 @contextlib.contextmanager
-def _check_unchanged(name: str, file: int) -> Iterator[int]:
-    """Return the size of an opened file; raise if its size or modification time changes meanwhile."""
+def check_unchanged(name: str, file: int) -> Iterator[int]:
+    """Return the size of an opened file; raise if its size or one of its times changes meanwhile.
+
+    The time of its status changes too where only its name is given to another file, which harms no reader.
+    """
     before, problem = os.fstat(file), None
     try:
         yield before.st_size
     except Exception as error:  # half of a file looks damaged too
         problem = error
     after = os.fstat(file)
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+    written = (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns)
+    if written or (before.st_ctime_ns != after.st_ctime_ns and before.st_nlink == after.st_nlink):
         raise _changed(name)
     if problem is not None:
         raise problem

@@ -18,7 +18,7 @@ from typing import Any
 from rankbounds.errors import DataError
 from rankbounds.files import objects
 from rankbounds.files.named_columns import ColumnNames, Columns, wanted_columns
-from rankbounds.files.opening import PARQUET_MAGIC
+from rankbounds.files.opening import PARQUET_MAGIC, check_unchanged
 
 
 def is_parquet(path: str, names: ColumnNames) -> bool:
@@ -60,7 +60,7 @@ def read_frame(
     tables = []
     with report_damage(path):
         for part in parts:
-            with reader.ParquetFile(part if content is None else io.BytesIO(content)) as file:
+            with _opened(part) if content is None else reader.ParquetFile(io.BytesIO(content)) as file:
                 tables.append(file.read(columns=wanted(file.schema_arrow.names)))
         return pyarrow.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
 
@@ -77,15 +77,34 @@ def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
 
     import polars
 
-    given = [os.path.dirname(os.path.dirname(os.path.abspath(polars.__file__))), *(parts if content is None else ())]
-    trial = subprocess.run(
-        [sys.executable, "-I", "-c", _TRIAL, *given], input=content, capture_output=True, check=False
-    )
-    if trial.returncode:
-        last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        raise _no_parquet(path, ValueError(*last))
-    with report_damage(path):
+    files = parts if content is None else []
+    given = [os.path.dirname(os.path.dirname(os.path.abspath(polars.__file__))), *files]
+    with report_damage(path), contextlib.ExitStack() as guards:
+        for file in files:
+            guards.enter_context(_unchanged(file))
+        trial = subprocess.run(
+            [sys.executable, "-I", "-c", _TRIAL, *given], input=content, capture_output=True, check=False
+        )
+        if trial.returncode:
+            last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+            raise _no_parquet(path, ValueError(*last))
         return polars.read_parquet(parts if content is None else io.BytesIO(content))
+
+
+@contextlib.contextmanager
+def _unchanged(path: str) -> Iterator[None]:
+    """Raise if the file is written to meanwhile: its reader would mix both versions."""
+    with open(path, "rb") as file, check_unchanged(path, file.fileno()):
+        yield
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[Any]:
+    """Open the file by pyarrow; raise if it is written to meanwhile."""
+    import pyarrow.parquet
+
+    with _unchanged(path), pyarrow.parquet.ParquetFile(path) as file:
+        yield file
 
 
 def _no_parquet(path: str, error: BaseException) -> DataError:
@@ -119,13 +138,13 @@ def report_damage(path: str) -> Iterator[None]:
 
 def shape_of(path: str) -> tuple[list[str], int]:
     """The names of a file's columns, and how many rows it has."""
-    parquet = _pyarrow_parquet()
-    if parquet is None:
+    if _pyarrow_parquet() is None:
         import polars
 
-        table = polars.scan_parquet(path)
-        return table.collect_schema().names(), int(table.select(polars.len()).collect().item())
-    with parquet.ParquetFile(path) as file:
+        with _unchanged(path):
+            table = polars.scan_parquet(path)
+            return table.collect_schema().names(), int(table.select(polars.len()).collect().item())
+    with _opened(path) as file:
         return list(file.schema_arrow.names), int(file.metadata.num_rows)
 
 
@@ -133,12 +152,12 @@ def frames_of(path: str, wanted: list[str], rows: int, begin: int = 0, end: int 
     """Yield frames of these columns with up to so many rows each, from row ``begin`` to before row ``end``."""
     import polars
 
-    parquet = _pyarrow_parquet()
-    if parquet is None:
-        for at in range(0, shape_of(path)[1], rows):
-            yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
+    if _pyarrow_parquet() is None:
+        with _unchanged(path):
+            for at in range(0, shape_of(path)[1], rows):
+                yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
         return
-    with parquet.ParquetFile(path) as file:
+    with _opened(path) as file:
         starts = _group_starts(file)
         last = starts[-1] if end is None else end
         groups = [group for group, (at, to) in enumerate(pairwise(starts)) if at < last and to > begin]
@@ -161,10 +180,9 @@ def starts_of_ids(path: str, column: str, rows: int) -> list[int]:
     They are looked for at the beginnings of row groups, which can be read by themselves.
     """
     import pyarrow.compute
-    import pyarrow.parquet
 
     edges = [0]
-    with pyarrow.parquet.ParquetFile(path) as file:
+    with _opened(path) as file:
         *starts, end = _group_starts(file)
         for group, start in enumerate(starts):
             if start - edges[-1] >= rows:
