@@ -113,6 +113,24 @@ def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kin
 
 @pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("order", ["grouped", "mixed"])
+def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path, monkeypatch, judgments, order):
+    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+    qrels, run = lines(1, order=order)
+    alike = [re.sub("doc-number", "number", line) for line in run]
+    files = written(tmp_path, qrels, alike, "plain")
+    (sentence,) = (told for told in rb.evaluate(*files, "AP").warnings() if "documents is judged" in told)
+    found = streaming.evaluate(*files, "AP", memory=1 << 16)
+    theirs = sentence.partition("documents such as")[0].replace(", for any topic", " for its topics")
+    expected = sentence.partition("documents such as")[0] if judgments == "whole" else theirs
+    assert [told.partition("documents such as")[0] for told in found.warnings() if "is judged" in told] == [expected]
+    judged = {tuple(line.split()[:3:2]) for line in qrels}
+    known = [line for line in run if tuple(line.split()[:3:2]) in judged][-1:]
+    files = written(tmp_path, qrels, [*alike, *known], "plain")
+    assert not any("is judged" in told for told in streaming.evaluate(*files, "AP", memory=1 << 16).warnings())
+
+
+@pytest.mark.parametrize("judgments", ["whole", "split"])
+@pytest.mark.parametrize("order", ["grouped", "mixed"])
 def test_lenient_reading_is_that_of_memory(tmp_path, monkeypatch, judgments, order):
     """Broken lines come first in many pieces and parts, and some topics have no other line."""
     monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)

@@ -131,7 +131,8 @@ class ScoreSheet:
         self.fill(run.joined.slices, threads)
         strange = ""
         if run.read is not None and not (self.judged > 0).any():
-            strange = _strange_documents(run.read(), facts.qrels)
+            given = run.read()
+            strange = strange_documents(unmatched_documents(given, facts.qrels), len(given))
         return self.finish(run.name, run.joined.missing, run.joined.unknown, run.prepared, strange)
 
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
@@ -185,16 +186,21 @@ class ScoreSheet:
         return self
 
 
-def _strange_documents(run: Run, qrels: Qrels) -> str:
-    if len(run) < WORTH_A_WARNING:
+def unmatched_documents(run: Run, qrels: Qrels) -> tuple[str, str] | None:
+    """Return a document of the run and a judged one if no document of the run is judged, for whatever topic."""
+    ours, theirs = run.pairs.docs, qrels.pairs.docs
+    if not len(ours) or not len(theirs) or np.isin(ours.hashes(), theirs.hashes(), kind="sort").any():
+        return None
+    return ours[0], theirs[0]
+
+
+def strange_documents(unmatched: tuple[str, str] | None, count: int, topics: str = ", for any topic") -> str:
+    """Say that none of a run's documents is judged, if these are many."""
+    if unmatched is None or count < WORTH_A_WARNING:
         return ""
-    judged = set(qrels.pairs.docs.raw_list())
-    if not judged or any(document in judged for document in run.pairs.docs.raw_list()):
-        return ""
-    ours, theirs = run.pairs.docs[0], qrels.pairs.docs[0]
     return (
-        f"not one of its {len(run):,} documents is judged, for any topic: do the ids differ by a prefix? "
-        f'The run has documents such as "{ours}", the judgments such as "{theirs}".'
+        f"not one of its {count:,} documents is judged{topics}: do the ids differ by a prefix? "
+        'The run has documents such as "{}", the judgments such as "{}".'.format(*unmatched)
     )
 
 

@@ -13,7 +13,13 @@ from rankbounds.arrays import Ints
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.run import Run, several_runs
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.scoring import JudgedTopics, ScoreSheet, Scoring
+from rankbounds.evaluation.scoring import (
+    JudgedTopics,
+    ScoreSheet,
+    Scoring,
+    strange_documents,
+    unmatched_documents,
+)
 from rankbounds.rankings.join import no_topic_judged, slices_of
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -52,11 +58,14 @@ class ScoredPiece:
     """Topics that nobody judged."""
     prepared: Ints
     """What was done to the piece before it was scored, in numbers."""
+    documents: int
+    unmatched: tuple[str, str] | None
+    """A document of the piece and a judged one, if none of the piece is judged."""
 
 
 def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
     """Score a piece of a run that holds all of the run's documents for its topics."""
-    name, chosen = piece.name, scoring.assumptions
+    name, given, chosen = piece.name, piece, scoring.assumptions
     prepared: Ints = np.zeros(4, dtype=np.int64)
     if scoring.preparation:
         piece, prepared = scoring.preparation.counted(piece)
@@ -69,7 +78,8 @@ def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
     if emptied.size:  # every document of these lists was left out before
         sheet.fill_empty(emptied, facts)
     unknown = [piece.query_ids[number] for number in np.flatnonzero(~judged).tolist()]
-    return ScoredPiece(name, topics, sheet, unknown, prepared)
+    unmatched = None if (sheet.judged > 0).any() else unmatched_documents(given, facts.qrels)
+    return ScoredPiece(name, topics, sheet, unknown, prepared, len(given), unmatched)
 
 
 class RunInPieces:
@@ -87,6 +97,9 @@ class RunInPieces:
         """Which judged topics the run has."""
         self.unknown: list[str] = []
         self.prepared: Ints = np.zeros(4, dtype=np.int64)
+        self.documents = 0
+        self.unmatched: list[tuple[str, str] | None] = []
+        """Of each piece with documents: one of these and a judged one, if none is judged."""
 
     def add(self, piece: ScoredPiece, places: Ints | None = None) -> bool:
         """Add the scores of a piece; return False if the run had one of its topics already.
@@ -102,6 +115,8 @@ class RunInPieces:
         self.met[numbers] = True
         self.unknown += piece.unknown
         self.prepared += piece.prepared
+        self.documents += piece.documents
+        self.unmatched += [piece.unmatched] * (piece.documents > 0)
         return is_new
 
     def add_missing(self, facts: TopicFacts, places: Ints | None = None) -> None:
@@ -112,10 +127,14 @@ class RunInPieces:
             sheet.fill_empty(missing, facts)
             self.sheet.put(missing if places is None else places[missing], sheet)
 
-    def finish(self, judged: JudgedTopics) -> ScoreSheet:
-        """Return the scores of all topics; raise if none is judged."""
+    def finish(self, judged: JudgedTopics, searched: str = ", for any topic") -> ScoreSheet:
+        """Return the scores of all topics; raise if none is judged.
+
+        ``searched`` says for which topics a document that no piece found judged was looked for.
+        """
         missing = [judged.query_ids[number] for number in np.flatnonzero(~self.met).tolist()]
         if not self.met.any():
             raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])
         prepared = self.scoring.preparation.words(self.prepared) if self.scoring.preparation else ""
-        return self.sheet.finish(self.name or self.tag or "", missing, self.unknown, prepared)
+        strange = strange_documents(self.unmatched[0], self.documents, searched) if self.unmatched and all(self.unmatched) else ""
+        return self.sheet.finish(self.name or self.tag or "", missing, self.unknown, prepared, strange)

@@ -164,7 +164,8 @@ def evaluate(
         for run, file in zip(scored, several, strict=True):
             if not run.met.any() and not run.unknown:
                 raise _nothing_used(file)
-    sheets = [run.finish(judged) for run in scored]
+    searched = ", for any topic" if whole else " for its topics"  # only these are in memory together
+    sheets = [run.finish(judged, searched) for run in scored]
     return judged.stack(sheets, [run.place for run in scored], [name is not None for name in names])
 
 
