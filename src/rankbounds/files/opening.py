@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import IO, Any
 
 from rankbounds.arrays import Bytes
@@ -262,7 +263,7 @@ def _read_to_end(name: str, file: IO[bytes]) -> bytes:
     with contextlib.suppress(io.UnsupportedOperation):  # standard input that a program replaced
         number = file.fileno()
         status = os.fstat(number)
-        ends = os.isatty(number) or status.st_rdev == os.stat(os.devnull).st_rdev
+        ends = os.isatty(number) or status.st_rdev == Path(os.devnull).stat().st_rdev
         if stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not ends):
             raise DataError(name, "this is a device, not a file.", "Give a file or a pipe.")
     return file.read()

@@ -136,5 +136,6 @@ class RunInPieces:
         if not self.met.any():
             raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])
         prepared = self.scoring.preparation.words(self.prepared) if self.scoring.preparation else ""
-        strange = strange_documents(self.unmatched[0], self.documents, searched) if self.unmatched and all(self.unmatched) else ""
+        unmatched = self.unmatched[0] if self.unmatched and all(self.unmatched) else None
+        strange = strange_documents(unmatched, self.documents, searched)
         return self.sheet.finish(self.name or self.tag or "", missing, self.unknown, prepared, strange)
