@@ -13,7 +13,7 @@ from hostile import refused, write_qrels
 import rankbounds as rb
 from rankbounds.errors import DataError
 from rankbounds.files.named_columns import RUN_COLUMNS, wanted_columns
-from rankbounds.files.parquet import frames_of, read_parquet, report_damage
+from rankbounds.files.parquet import frames_of, read_parquet
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
@@ -97,9 +97,11 @@ class TestParquet:
         if reader == "polars":
             monkeypatch.setitem(sys.modules, "pyarrow", None)
             monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-        with report_damage(str(path)), pytest.raises(DataError, match="changed while it was read"):
-            for _ in frames_of(str(path), ["query_id", "doc_id", "score"], 7):
-                path.write_bytes(path.read_bytes())
+        frames = frames_of(str(path), ["query_id", "doc_id", "score"], 7)
+        assert len(next(frames)) == 7
+        path.write_bytes(path.read_bytes())
+        with pytest.raises(DataError, match="changed while it was read"):
+            list(frames)
 
     def test_that_process_imports_nothing_from_the_current_folder(self, tmp_path, monkeypatch):
         self.content(tmp_path)
