@@ -35,6 +35,7 @@ from rankbounds.evaluation.score_files import read_scores as read_scores
 from rankbounds.evaluation.scores import Scores as Scores
 from rankbounds.judging.audits.audit import audit as audit
 from rankbounds.judging.next.judge_next import judge_next as judge_next
+from rankbounds.measures.bpref import Bpref as Bpref
 from rankbounds.measures.counts import Judged as Judged
 from rankbounds.measures.discounted_gain import DCG as DCG
 from rankbounds.measures.discounted_gain import nDCG as nDCG
@@ -48,7 +49,6 @@ from rankbounds.measures.precision.precision_and_recall import Recall as Recall
 from rankbounds.measures.precision.precision_and_recall import RPrec as RPrec
 from rankbounds.measures.precision.precision_and_recall import Success as Success
 from rankbounds.measures.precision.q_measure import Q as Q
-from rankbounds.measures.preferences import Bpref as Bpref
 from rankbounds.measures.rank_biased_precision import RBP as RBP
 from rankbounds.measures.reciprocal_rank import ERR as ERR
 from rankbounds.measures.reciprocal_rank import RR as RR

@@ -37,8 +37,8 @@ from rankbounds.measures.precision.interpolated_precision import POINTS, interpo
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.measures.stated_preferences import PrefShareR, StatedPreferences
 from rankbounds.rankings.join import Joined, join
-from rankbounds.rankings.preferences import CountedPreferences
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
+from rankbounds.rankings.stated_preferences import CountedPreferences
 from rankbounds.rankings.topic_facts import TopicFacts
 
 Column = Callable[[Rankings], Floats]

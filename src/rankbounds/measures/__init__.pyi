@@ -1,5 +1,9 @@
 """All measures by name, what reads their names, and the classes that new ones are made of."""
 
+from rankbounds.measures.bpref import Bpref as Bpref
+from rankbounds.measures.bpref import Bpref_N as Bpref_N
+from rankbounds.measures.bpref import Bpref_old as Bpref_old
+from rankbounds.measures.bpref import Bpref_R as Bpref_R
 from rankbounds.measures.compatibility import Compatibility as Compatibility
 from rankbounds.measures.counts import Hits as Hits
 from rankbounds.measures.counts import Judged as Judged
@@ -45,11 +49,6 @@ from rankbounds.measures.diversity import nERR_IA as nERR_IA
 from rankbounds.measures.diversity import nNRBP as nNRBP
 from rankbounds.measures.formulas import Normalised as Normalised
 from rankbounds.measures.formulas import RankWeighted as RankWeighted
-from rankbounds.measures.graded_preferences import Bpref_relative as Bpref_relative
-from rankbounds.measures.graded_preferences import Bpref_relative2 as Bpref_relative2
-from rankbounds.measures.graded_preferences import Rpref_N as Rpref_N
-from rankbounds.measures.graded_preferences import Rpref_relative as Rpref_relative
-from rankbounds.measures.graded_preferences import Rpref_relative2 as Rpref_relative2
 from rankbounds.measures.judgment_groups import AP_JG as AP_JG
 from rankbounds.measures.judgment_groups import P_JG as P_JG
 from rankbounds.measures.judgment_groups import RPrec_JG as RPrec_JG
@@ -79,14 +78,15 @@ from rankbounds.measures.precision.precision_and_recall import SetP as SetP
 from rankbounds.measures.precision.precision_and_recall import Shaw as Shaw
 from rankbounds.measures.precision.precision_and_recall import Success as Success
 from rankbounds.measures.precision.q_measure import Q as Q
-from rankbounds.measures.preferences import Bpref as Bpref
-from rankbounds.measures.preferences import Bpref_N as Bpref_N
-from rankbounds.measures.preferences import Bpref_old as Bpref_old
-from rankbounds.measures.preferences import Bpref_R as Bpref_R
 from rankbounds.measures.rank_biased_precision import RBP as RBP
 from rankbounds.measures.reciprocal_rank import ERR as ERR
 from rankbounds.measures.reciprocal_rank import RR as RR
 from rankbounds.measures.reciprocal_rank import RRn as RRn
+from rankbounds.measures.rpref import Bpref_relative as Bpref_relative
+from rankbounds.measures.rpref import Bpref_relative2 as Bpref_relative2
+from rankbounds.measures.rpref import Rpref_N as Rpref_N
+from rankbounds.measures.rpref import Rpref_relative as Rpref_relative
+from rankbounds.measures.rpref import Rpref_relative2 as Rpref_relative2
 from rankbounds.measures.samples import infAP as infAP
 from rankbounds.measures.samples import infNDCG as infNDCG
 from rankbounds.measures.samples import infNumRel as infNumRel

@@ -1,7 +1,7 @@
 """The preferences in judgments that a list satisfies.
 
 A judgment group, one person's judgments of one topic, prefers every document to those with a lower level;
-``rankbounds.rankings.preferences`` derives preferences from several groups. In ordinary judgments each grade is
+``rankbounds.rankings.stated_preferences`` derives preferences from several groups. In ordinary judgments each grade is
 preferred to the lower ones. A preference is satisfied if the better document ranks above the worse one, or was
 retrieved and the worse one was not.
 
@@ -20,8 +20,8 @@ from rankbounds.measures.facts import Exactness
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.parameters import Allowed, parameter
-from rankbounds.rankings.preferences import CountedPreferences
 from rankbounds.rankings.rankings import Rankings
+from rankbounds.rankings.stated_preferences import CountedPreferences
 
 RETRIEVED = "How many of its two documents must be retrieved for a preference to count: 0, 1 or 2."
 ZERO_ONE_OR_TWO = Allowed("must be 0, 1 or 2", lambda value: value in (0, 1, 2))

@@ -15,7 +15,7 @@ from rankbounds.columns.native.ranking import HeldDocuments
 from rankbounds.errors import UsageError
 
 if TYPE_CHECKING:
-    from rankbounds.rankings.preferences import PreferenceFacts
+    from rankbounds.rankings.stated_preferences import PreferenceFacts
     from rankbounds.rankings.strata import StrataFacts
     from rankbounds.rankings.subtopics import SubtopicFacts
 
@@ -97,7 +97,7 @@ class TopicFacts(Memory):
     @cached_property
     def preferences(self) -> PreferenceFacts:
         """Which documents the judgments prefer to which."""
-        from rankbounds.rankings.preferences import PreferenceFacts
+        from rankbounds.rankings.stated_preferences import PreferenceFacts
 
         return PreferenceFacts(self)
 

@@ -12,9 +12,9 @@ from rankbounds.evaluation.differences.any_measure import every_way, pairs_by_nu
 from rankbounds.evaluation.differences.linear_terms import LinearTerms
 from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest, OpenTopic
 from rankbounds.evaluation.score_differences import TOLERANCE
+from rankbounds.measures.bpref import LimitedPenalty
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.precision.average_precision import AveragedPrecisions
-from rankbounds.measures.preferences import LimitedPenalty
 
 FEW = 10
 """Of so many unjudged documents all judgments are tried."""

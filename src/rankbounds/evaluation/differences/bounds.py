@@ -18,11 +18,11 @@ from rankbounds.evaluation.differences import any_measure, averages, sums
 from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, SharedLists
 from rankbounds.evaluation.score_differences import TOLERANCE, drop_rounding
 from rankbounds.measures import Measure, RankWeighted
+from rankbounds.measures.bpref import LimitedPenalty
 from rankbounds.measures.counts import Hits, Utility
 from rankbounds.measures.formulas import BestRelevant, IdealRatio, Normalised, ShareOfRelevant
 from rankbounds.measures.precision.average_precision import AveragedPrecisions
 from rankbounds.measures.precision.precision_and_recall import RPrec
-from rankbounds.measures.preferences import LimitedPenalty
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import in_threads, processors

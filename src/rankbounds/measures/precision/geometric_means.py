@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.measures.bpref import Bpref
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.precision.average_precision import AP, sum_of_precisions
-from rankbounds.measures.preferences import Bpref
 from rankbounds.rankings.rankings import Rankings
 
 LEAST = 0.00001

@@ -1,4 +1,4 @@
-"""Preferences weighted by missing gain: rpref for grades, and bpref divided by the rank.
+"""rpref, which is bpref for grades, and the bprefs that divide the penalty by the rank.
 
 As sums over levels, a document counts once for each level that its gain reaches, and the sums of a level are those of a
 binary measure: sum over pairs of (g - g_i) = sum over levels of step * (pairs of which one reaches the level). Bounds

@@ -1,4 +1,4 @@
-"""Preferences between judged documents: bpref, and its variants that limit the penalty."""
+"""bpref, and its variants that limit the penalty; those for grades, or divided by the rank, are in ``rpref``."""
 
 from __future__ import annotations
 

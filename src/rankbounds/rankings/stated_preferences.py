@@ -51,15 +51,6 @@ class CountedPreferences:
         return np.bincount(self.number, weights=values, minlength=self.lists).astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Preferences one by one: of which group, and the rows of the two documents among the judgments."""
-
-    group: Ints
-    better: Ints
-    worse: Ints
-
-
 class PreferenceFacts:
     """What each group of judgments prefers; groups are numbered as subtopics are (``SubtopicFacts``)."""
 
@@ -119,36 +110,27 @@ class PreferenceFacts:
         place[np.lexsort(self.facts.qrels.pairs.docs.sort_keys()[::-1])] = np.arange(place.size)
         return place
 
-    @cached_property
-    def in_partial(self) -> tuple[_Pairs, Ints, Ints, Flags]:
-        """The preferences of groups of several subgroups, and their documents: group, row, whether of level 0."""
-        found = [_Pairs(*(np.empty(0, dtype=np.int64) for _ in range(3)))]
-        documents = [np.empty((0, 3), dtype=np.int64)]
-        for group in np.flatnonzero(self.partial).tolist():
-            entries = np.flatnonzero(self.group == group)
-            rows, at = np.unique(self.row[entries], return_inverse=True)
-            level, subgroup = self.level[entries], self.subgroup[entries]
-            zero = np.zeros(rows.size, dtype=bool)
-            zero[at[level == 0]] = True
-            mixed = np.flatnonzero(zero[at] != (level == 0))
-            if mixed.size:
-                self._raise_contradiction(int(rows[at[mixed[0]]]), "has level 0 and another level")
-            stated = (subgroup[:, None] == subgroup) & (level[:, None] > level)
-            preferred = np.zeros((rows.size, rows.size), dtype=bool)
-            first, second = np.nonzero(stated)
-            preferred[at[first], at[second]] = True
-            known = 0
-            while known < (number := int(np.count_nonzero(preferred))):
-                known = number
-                preferred |= (preferred.astype(np.float32) @ preferred.astype(np.float32)) > 0
-            if preferred.diagonal().any():
-                row = int(rows[np.flatnonzero(preferred.diagonal())[0]])
-                self._raise_contradiction(row, "is preferred to another document, and that one to it")
-            better, worse = np.nonzero(preferred)
-            found.append(_Pairs(np.full(better.size, group), rows[better], rows[worse]))
-            documents.append(np.column_stack((np.full(rows.size, group), rows, zero)))
-        listed = np.concatenate(documents)
-        return _join_parts(found), listed[:, 0], listed[:, 1], listed[:, 2].astype(bool)
+    def _stated_by(self, group: int) -> tuple[Ints, Flags, Flags]:
+        """Return a group's documents, as rows of the judgments, which have level 0, and which is preferred to which."""
+        entries = np.flatnonzero(self.group == group)
+        rows, at = np.unique(self.row[entries], return_inverse=True)
+        level, subgroup = self.level[entries], self.subgroup[entries]
+        zero = np.zeros(rows.size, dtype=bool)
+        zero[at[level == 0]] = True
+        mixed = np.flatnonzero(zero[at] != (level == 0))
+        if mixed.size:
+            self._raise_contradiction(int(rows[at[mixed[0]]]), "has level 0 and another level")
+        preferred = np.zeros((rows.size, rows.size), dtype=bool)
+        first, second = np.nonzero((subgroup[:, None] == subgroup) & (level[:, None] > level))
+        preferred[at[first], at[second]] = True
+        known = 0
+        while self.partial[group] and known < (number := int(np.count_nonzero(preferred))):
+            known = number
+            preferred |= (preferred.astype(np.float32) @ preferred.astype(np.float32)) > 0
+        if preferred.diagonal().any():
+            row = int(rows[np.flatnonzero(preferred.diagonal())[0]])
+            self._raise_contradiction(row, "is preferred to another document, and that one to it")
+        return rows, zero, preferred
 
     def _raise_contradiction(self, row: int, what: str) -> None:
         pairs = self.facts.qrels.pairs
@@ -156,27 +138,27 @@ class PreferenceFacts:
         raise DataError(pairs.source.name, f"within one group, {pairs.describe(row)} {what}.", remedy)
 
     @cached_property
-    def of_several_groups(self) -> tuple[Ints, Ints, Ints, Floats]:
-        """Return every two documents that a group compared, for topics with several groups: topic, rows, share for the
-        first.
+    def in_subgroups(self) -> dict[int, tuple[Ints, Flags, Flags]]:
+        """Map groups of several subgroups to what they state."""
+        return {group: self._stated_by(group) for group in np.flatnonzero(self.partial).tolist()}
 
-        The share is that of the groups that prefer the first, among those that prefer either.
+    @cached_property
+    def of_several_groups(self) -> dict[int, tuple[Ints, Ints, Ints, Floats]]:
+        """Map topics of several groups to their documents, and every two that a group compared, with the share for the
+        first: that of the groups that prefer it, among those that prefer either.
         """
-        several = self.groups.count > 1
-        topic_of = np.repeat(np.arange(self.groups.count.size), self.groups.count)
-        found = [self.in_partial[0]]
-        for group in np.flatnonzero(several[topic_of] & ~self.partial).tolist():
-            entries = np.flatnonzero(self.group == group)
-            first, second = np.nonzero(self.level[entries][:, None] > self.level[entries])
-            found.append(_Pairs(np.full(first.size, group), self.row[entries[first]], self.row[entries[second]]))
-        pairs = _join_parts(found)
-        topic = topic_of[pairs.group]
-        kept = several[topic]
-        low, high = np.minimum(pairs.better, pairs.worse)[kept], np.maximum(pairs.better, pairs.worse)[kept]
-        both, code = np.unique(np.column_stack((topic[kept], low, high)), axis=0, return_inverse=True)
-        code = code.reshape(-1)
-        for_low = np.bincount(code, pairs.better[kept] == low, minlength=len(both))
-        return both[:, 0], both[:, 1], both[:, 2], for_low / np.bincount(code, minlength=len(both))
+        return {topic: self._shares_in(topic) for topic in np.flatnonzero(self.groups.count > 1).tolist()}
+
+    def _shares_in(self, topic: int) -> tuple[Ints, Ints, Ints, Floats]:
+        begin, end = self.groups.first[topic : topic + 2].tolist()
+        rows = np.unique(self.row[(self.group >= begin) & (self.group < end)])
+        number = np.zeros((rows.size, rows.size))
+        for group in range(begin, end):
+            own, _, preferred = self.in_subgroups.get(group) or self._stated_by(group)
+            at = np.searchsorted(rows, own)
+            number[np.ix_(at, at)] += preferred
+        first, second = np.nonzero(np.triu(number + number.T))
+        return rows, first, second, number[first, second] / (number + number.T)[first, second]
 
     def counted(self, rankings: Rankings, limited: str = "") -> CountedPreferences:
         """Count the preferences that the lists fulfil.
@@ -209,8 +191,8 @@ class PreferenceFacts:
         possible, fulfilled = _of_levels(level, retrieved.astype(np.float64), (size - retrieved).astype(np.float64))
         documents = relevant.astype(np.float64), nonrelevant.astype(np.float64)
         counted = CountedPreferences(number, lists, possible, fulfilled, *documents, self.partial[group])
-        if counted.partial.any():
-            self._add_partial(counted, judgment, group, limited)
+        for line in np.flatnonzero(counted.partial).tolist():
+            self._count_one_by_one(counted, line, int(group[line]), judgment[number[line]], limited)
         return counted
 
     def _judgments_in(self, rankings: Rankings) -> Ints:
@@ -218,72 +200,48 @@ class PreferenceFacts:
             raise UsageError("Measures of preferences cannot be computed here; use evaluate.")
         return rankings.judgment
 
-    def _positions(self, judgment: Ints, line: Ints, row: Ints) -> Floats:
-        """The rank at which a list has a judged document, infinity where it lacks it."""
-        at, column = np.nonzero(judgment >= 0)
-        keys = at * len(self.facts.qrels) + judgment[at, column]
-        order = np.argsort(keys)
-        wanted = line * len(self.facts.qrels) + row
-        found = np.minimum(np.searchsorted(keys, wanted, sorter=order), max(keys.size - 1, 0))
-        if not keys.size:
-            return np.full(wanted.shape, np.inf)
-        return np.where(keys[order[found]] == wanted, column[order[found]].astype(np.float64), np.inf)
-
-    def _add_partial(self, counted: CountedPreferences, judgment: Ints, group: Ints, limited: str) -> None:
-        """Count the preferences of groups of several subgroups, one by one."""
-        pairs, of_group, row, zero = self.in_partial
-        lines = np.flatnonzero(self.partial[group])
-        line, document = _entries_of(of_group, group[lines])
-        line = lines[line]
-        position = self._positions(judgment, counted.number[line], row[document])
-        there = np.isfinite(position).astype(np.int64)
-        np.add.at(counted.relevant, (line, there), ~zero[document])
-        np.add.at(counted.nonrelevant, (line, there), zero[document])
-        at, pair = _entries_of(pairs.group, group[lines])
-        at = lines[at]
-        better, worse = (
-            self._positions(judgment, counted.number[at], rows[pair]) for rows in (pairs.better, pairs.worse)
-        )
-        keep = np.ones(at.size, dtype=bool)
+    def _count_one_by_one(
+        self, counted: CountedPreferences, line: int, group: int, judgment: Ints, limited: str
+    ) -> None:
+        """Count the preferences of a group of several subgroups that a list satisfies."""
+        rows, zero, preferred = self.in_subgroups[group]
+        position, there = _positions(judgment, rows)
+        for documents, marked in ((counted.relevant, ~zero), (counted.nonrelevant, zero)):
+            documents[line] = np.bincount(there[marked], minlength=2)
         if limited:
-            most = counted.relevant[:, 1] if limited == "retrieved" else counted.relevant.sum(axis=-1)
-            order = np.lexsort((self._id_order[row[document]], position, line))
-            order = order[zero[document][order]]
-            rank = np.arange(order.size) - np.searchsorted(line[order], line[order])
-            left_out = order[rank >= most[line[order]]]
-            key = line[left_out] * len(self.facts.qrels) + row[document[left_out]]
-            for rows in (pairs.better, pairs.worse):
-                keep &= ~np.isin(at * len(self.facts.qrels) + rows[pair], key)
-        met = np.isfinite(better).astype(np.int64) + np.isfinite(worse)
-        np.add.at(counted.possible, (at[keep], met[keep]), 1)
-        above = keep & (better < worse)
-        np.add.at(counted.fulfilled, (at[above], met[above]), 1)
+            most = counted.relevant[line, 1] if limited == "retrieved" else counted.relevant[line].sum()
+            lowest = np.flatnonzero(zero)
+            left_out = lowest[np.lexsort((self._id_order[rows[lowest]], position[lowest]))[int(most) :]]
+            preferred = preferred.copy()
+            preferred[left_out] = preferred[:, left_out] = False
+        better, worse = np.nonzero(preferred)
+        met = there[better] + there[worse]
+        counted.possible[line] = np.bincount(met, minlength=3)
+        counted.fulfilled[line] = np.bincount(met[position[better] < position[worse]], minlength=3)
 
     def shares_of_pairs(self, rankings: Rankings) -> tuple[Floats, Floats]:
         """For lists whose topic has several groups: the number of pairs, and their summed shares for the order that
         the list has them in, by whether 0, 1 or both documents were retrieved.
         """
-        topic, first, second, share = self.of_several_groups
-        judgment = self._judgments_in(rankings)
-        line, pair = _entries_of(topic, rankings.topic)
-        one, other = (self._positions(judgment, line, rows[pair]) for rows in (first, second))
-        met = np.isfinite(one).astype(np.int64) + np.isfinite(other)
+        judgments = self._judgments_in(rankings)
         number, summed = np.zeros((rankings.topic.size, 3)), np.zeros((rankings.topic.size, 3))
-        np.add.at(number, (line, met), 1)
-        np.add.at(summed, (line, met), np.where(one < other, share[pair], np.where(other < one, 1 - share[pair], 0.0)))
+        for line, topic in enumerate(rankings.topic.tolist()):
+            if topic in self.of_several_groups:
+                rows, first, second, share = self.of_several_groups[topic]
+                position, there = _positions(judgments[line], rows)
+                met, one, other = there[first] + there[second], position[first], position[second]
+                satisfied = np.where(one < other, share, np.where(other < one, 1 - share, 0.0))
+                number[line] = np.bincount(met, minlength=3)
+                summed[line] = np.bincount(met, satisfied, minlength=3)
         return number, summed
 
 
-def _entries_of(owner: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """Return the entries of each wanted owner, sorted by owner: its number among the wanted, the entry."""
-    begin, end = (np.searchsorted(owner, wanted, side) for side in ("left", "right"))
-    number = np.repeat(np.arange(wanted.size), end - begin)
-    return number, np.arange(number.size) + np.repeat(end - np.cumsum(end - begin), end - begin)
-
-
-def _join_parts(parts: list[_Pairs]) -> _Pairs:
-    group, better, worse = (np.concatenate([getattr(part, name) for part in parts]) for name in vars(parts[0]))
-    return _Pairs(group, better, worse)
+def _positions(judgment: Ints, rows: Ints) -> tuple[Floats, Ints]:
+    """Return at which place a list has each judged document, infinity where it lacks it; and 1 where it has it."""
+    order = np.argsort(judgment)
+    at = order[np.minimum(np.searchsorted(judgment, rows, sorter=order), judgment.size - 1)]
+    there = judgment[at] == rows
+    return np.where(there, at, np.inf), there.astype(np.int64)
 
 
 def _of_levels(level: Ints, retrieved: Floats, missing: Floats) -> tuple[Floats, Floats]:
