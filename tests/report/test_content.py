@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -76,6 +77,53 @@ def test_many_runs_are_compared_closely_where_they_lead(monkeypatch, demo, chrom
     assert len(rows_of(chromium, "board")) == 5
     assert "The 3 runs that lead" in chromium.find_element("id", "pair-note").text
     assert chromium.get_log("browser") == []
+
+
+def test_doubts_are_those_of_compare(demo, demo_compared):
+    """Of the few runs of the demo every pair is compared, with all its words."""
+    for at, held in enumerate(demo["doubts"]):
+        mean = demo["systems"][at]["mean"]
+        leader = demo["runs"][int(np.argmax(mean))]
+        said = [" ".join(demo_compared.sentences(MEASURES[at], (leader, run))) for run in demo["runs"] if run != leader]
+        asked = {"noise": "noise. It may be", "unjudged": "overturn it. (Yes|Perhaps)", "ties": "Could ties. Yes"}
+        found = {name: [len(said), sum(bool(re.search(words, one)) for one in said)] for name, words in asked.items()}
+        assert held == {"leader": leader, **found}
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@pytest.mark.parametrize("measure", ["P@2", "AP", "nDCG@10", "RBP(p=0.5)"])
+def test_a_run_far_behind_that_is_hardly_judged_may_be_ahead(monkeypatch, tmp_path, measure):
+    monkeypatch.setattr(content, "LEADING", 3)
+    topics = range(6)
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 r{n} {int(n < 3)}\n" for q in topics for n in range(9)))
+    lists = {"best": ["r0", "r8", "r1"], "blind": ["x", "y"], "behind": ["r8", "z", "r0"]}
+    lists |= {f"judged{n}": ["r0", f"r{n}", f"r{n + 1}"] for n in range(3, 8)}
+    for name, documents in lists.items():
+        rows = ((q, doc, 9.0 - n) for q in topics for n, doc in enumerate(documents))
+        (tmp_path / f"{name}.run").write_text("".join(f"{q} Q0 {doc} 1 {score} {name}\n" for q, doc, score in rows))
+    files = [tmp_path / f"{name}.run" for name in lists]
+    (held,) = gather(tmp_path / "qrels", files, Choices(measures=[measure]))["doubts"]
+    overtake = []
+    for run, file in zip(lists, files, strict=True):
+        if run != "best":
+            (pair,) = rb.compare(tmp_path / "qrels", [files[0], file], measure).pairs.rows()
+            assert (pair["run"], pair["against"]) == (run, "best")
+            overtake += [run] if pair["certain_high"] > 0 else []
+    assert held["leader"] == "best"
+    assert {"blind"} <= set(overtake) < set(lists) - {"best"}
+    assert held["unjudged"] == [len(lists) - 1, len(overtake)]
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_the_run_of_trec_8_that_is_hardly_judged_may_be_ahead(unpacked):
+    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+    held = gather(folder / "qrels.txt", [folder / "runs"], Choices(measures=["nDCG@10", "P@10"]))
+    for at, measure in enumerate(("nDCG@10", "P@10")):
+        doubts = held["doubts"][at]
+        assert (doubts["leader"], doubts["unjudged"]) == ("READWARE2", [128, 1])
+        two = [str(next((folder / "runs").glob(f"*{name}"))) for name in ("READWARE2", "surffal2")]
+        (pair,) = rb.compare(folder / "qrels.txt", two, measure).pairs.rows()
+        assert pair["certain_high"] > 0 > pair["certain_low"]
 
 
 def test_tie_ranges_are_those_of_evaluate(demo):

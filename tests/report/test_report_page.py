@@ -383,7 +383,7 @@ def test_browser_says_what_was_evaluated_and_what_is_in_doubt(chromium, demo_pag
         strict=True,
     ):
         counted = re.search(rf"{name} for (\d+|none)", words)[1]
-        assert word.startswith(f"{counted.replace('none', 'None')} of the next 4 runs")
+        assert word.startswith(f"{counted.replace('none', 'None')} of the 4 other runs")
         assert state.lower() == ("settled" if counted == "none" else "open")
 
 

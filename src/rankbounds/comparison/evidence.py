@@ -284,6 +284,12 @@ class Evidence:
             low[at], high[at], attained[at] = known.low, known.high, np.where(known.known, known.exact, np.nan)
         return Pairs(first, second, {"certain_low": low, "certain_high": high, "certain": attained})
 
+    def greatest_leads(self, measure: Measure, runs: Ints, against: int) -> Floats:
+        """How far ahead of another run judgments of documents in either list could put these runs; NaN: unknown."""
+        pairs = runs, np.full(runs.size, against)
+        found = difference_bounds(self.shared_lists(), measure, self.assumptions, pairs)
+        return merit_of_range(found.low, found.high, measure)[1]
+
     def _documents(
         self, measures: Sequence[Measure], numbers: tuple[int, ...]
     ) -> dict[Measure, list[UnjudgedDocuments]]:

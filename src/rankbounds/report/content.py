@@ -28,12 +28,12 @@ from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.saved_scores import changes_since, origin_of
-from rankbounds.evaluation.score_differences import equal, merge_equal, merit
+from rankbounds.evaluation.score_differences import equal, merge_equal, merit, merit_of_range, subtracted
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
 from rankbounds.judging.audits.judged_sample import left_to_judge
 from rankbounds.judging.next.residuals import plan_by_residual
-from rankbounds.measures import parse_measures
+from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
@@ -211,7 +211,8 @@ def gather(
         "next": to_judge,
         "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared, checksums),
     }
-    content = _content(scores, compared, thinning, choices, more, observed.rbp if more["persistence"] else None)
+    slider = observed.rbp if more["persistence"] else None
+    content = _content(scores, compared, thinning, choices, more, evidence, slider)
     if trusted is not None and choices.bounds == "unjudged":
         content["summary"] += trusted.rests_on_labels_of(scores)
     return content
@@ -233,6 +234,7 @@ def _content(
     thinning: Thinning,
     choices: Choices,
     more: dict[str, Any],
+    evidence: Evidence | None = None,
     slider: RBP | None = None,
 ) -> dict[str, Any]:
     """What needs no more than scores, ``more``, and sentences on all of it. The ``slider`` moves the p of this RBP."""
@@ -252,6 +254,7 @@ def _content(
             for measure in scores.measures
         ],
         **_leaderboard(scores, compared, thinning),
+        "doubts": _doubts(scores, compared, evidence),
         "agreement": [as_json(row) for row in agreement(scores).rows()] if enough else [],
         "thinned": thinning.notes,
         **more,
@@ -429,6 +432,36 @@ def _ties_change_places(scores: Scores, ends: Floats) -> Flags:
     with np.errstate(invalid="ignore"):
         above, below = (others > mean) & (high >= others), (others < mean) & (low <= others)
     return np.asarray(((above | below) & ~equal(low, high)).any(axis=-1).T)
+
+
+def _doubts(scores: Scores, compared: Comparison | None, evidence: Evidence | None) -> list[dict[str, Any]]:
+    """By measure the leader, and how many other runs each doubt is known of, and could put ahead of the leader."""
+    if compared is None or compared.separated is None or len(scores.runs) < 3:
+        return []
+    first, second = pairs_of(len(scores.runs))
+    mean, ends = scores.mean(), None if evidence is None else evidence.over_ties(scores.measures)
+
+    def within_reach(low: Floats, high: Floats, measure: Measure) -> Floats:
+        """By run: by how much its most is above the leader's least; NaN where one of them is unknown."""
+        least, most = merit_of_range(low, high, measure)
+        return subtracted(most, least[leader])
+
+    found = []
+    for at, measure in enumerate(scores.measures):
+        leader = int(merit(merge_equal(mean.value[:, 0, at]), measure).argmax())
+        others = np.arange(len(scores.runs)) != leader
+        apart = compared.separated[at, (first == leader) | (second == leader)]
+        row: dict[str, Any] = {"leader": scores.runs[leader], "noise": [apart.size, int((~apart).sum())]}
+        if evidence is not None and ends is not None:
+            unjudged = np.full(others.size, np.inf)
+            if measure.list_only and scores.bounds in ("unjudged", "both"):  # most runs cannot reach the leader at all
+                unjudged = within_reach(mean.low[:, 0, at], mean.high[:, 0, at], measure)
+            near = np.flatnonzero(others & ~(unjudged <= 0))
+            unjudged[near] = evidence.greatest_leads(measure, near, leader)
+            for name, lead in (("ties", within_reach(ends[0, :, at], ends[1, :, at], measure)), ("unjudged", unjudged)):
+                row[name] = [int((~np.isnan(lead[others])).sum()), int((lead[others] > 0).sum())]
+        found.append(row)
+    return found
 
 
 def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:

@@ -34,6 +34,7 @@ function showChanges() {
   if (!several) return;
   if (two) { showAnswers(); return; }
   const { measure } = looked, order = ranked(measure), leader = order[0], label = measures[measure].label;
+  showDoubts(data.doubts[measure], label);
   const behind = order.slice(1).filter((run) => comparable(run, leader)).slice(0, BEHIND);
   if (!behind.length || !Number.isFinite(data.systems[measure].mean[leader])) { replace(at("changes-chart"), element("p", "There is nothing to draw.")); return; }
   const rows = behind.map((run) => ({ run, ...unknownsOf(leader, run, measure) }));
@@ -50,7 +51,6 @@ function showChanges() {
     if (!narrow) svg.append(drawn("text", { x: room - right + 14, y: y + step / 2 - 2, class: turning(row.told).length ? "turns" : "" }, turning(row.told).join(", ") || "nothing reverses it"));
   });
   showFigure("changes-chart", svg);
-  showDoubts(rows, leader, label);
   const counted = UNKNOWNS.map(([of]) => { const held = rows.filter(({ told }) => told.some((unknown) => unknown.of === of)); return [held.length, held.filter(({ told }) => told.some((unknown) => unknown.of === of && unknown.turns)).length]; });
   const parts = [["noise", 0], ["unjudged documents", 1], ["the order of ties", 2], ["another p", 3]].filter(([, of]) => counted[of][0]).map(([name, of]) => `${name} for ${counted[of][1] || "none"}`);
   at("changes-words").textContent = `What could put the next ${plural(rows.length, "run")} ahead of ${runs[leader]} by ${label}: ${parts.join(", ")}.`;
@@ -58,7 +58,7 @@ function showChanges() {
   replace(at("changes-legend"), ...legend, element("span", "Strong bars could reverse the order, pale ones cannot. For noise the corrected test decides; the bar is the interval of the pair alone."));
 }
 
-// ---- three doubts: how many of the runs next behind each leaves within reach of the leader ----
+// ---- three doubts: how many of all other runs each leaves within reach of the leader ----
 
 const DOUBTS = [
   { of: "noise", name: "Noise", one: "is within noise of", many: "are within noise of", holds: "Other topics would most likely show the same leader.", turns: "Other topics could show another leader." },
@@ -84,12 +84,12 @@ function showAnswers() {
   replace(at("doubts"), ...cards);
 }
 
-function showDoubts(rows, leader, label) {
+function showDoubts(held, label) {
   const cards = DOUBTS.map(({ of, name, one, many, holds, turns }) => {
-    const asked = rows.filter(({ told }) => told.some((unknown) => unknown.of === of)), open = asked.filter(({ told }) => told.some((unknown) => unknown.of === of && unknown.turns)).length;
-    if (!asked.length) return null;
+    const [asked, open] = held[of] || [0, 0];
+    if (!asked) return null;
     const card = element("article", null, "card", open ? "open" : "settled");
-    const found = `${open || "None"} of the next ${plural(asked.length, "run")} ${open > 1 ? many : one} ${runs[leader]} by ${label}.`;
+    const found = `${open || "None"} of the ${plural(asked, "other run")} ${open > 1 ? many : one} ${held.leader} by ${label}.`;
     card.append(...cardParts(name, open > 0, found, open ? turns : holds));
     return card;
   }).filter(Boolean);
