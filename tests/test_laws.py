@@ -24,6 +24,7 @@ from rankbounds.columns import native
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.facts import Facts
+from rankbounds.measures.formulas import IdealRatio
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -263,6 +264,32 @@ def test_every_measure_has_a_plain_definition_and_an_example():
     assert all(kind.examples for kind in REGISTRY.values())
     assert {kind.name for kind in REGISTRY.values() if kind.exactness == "unknown"} == UNBOUNDED
     assert {kind.name for kind in REGISTRY.values() if kind.exactness == "outer"} == OUTER
+
+
+FORMULAS = {
+    *("value", "weights", "divisor", "over", "growth", "worth", "documents_read", "estimate"),
+    *("continuation", "going_on", "unsatisfied", "limit_and_divisor", "scale", "divisor_at"),
+    *("of_subtopic", "of_group", "combined", "inner", "recalls"),
+}
+"""What base classes ask of a measure: the part of the formula that is its own."""
+
+
+@pytest.mark.parametrize("kind", REGISTRY.values(), ids=lambda kind: kind.name)
+def test_every_class_has_its_formula(kind):
+    assert FORMULAS & vars(kind).keys(), f"{kind.name}: nobody who opens {kind.__module__} sees how it is computed"
+
+
+@LAW
+@given(varied())
+def test_formulas_written_out_are_what_is_derived(example):
+    """nDCG spells out what ``IdealRatio`` computes for any weights; to the last bit, its bounds being derived."""
+    measures = [m for m in fitting(example, PLAIN) if isinstance(m, IdealRatio) and "value" in vars(type(m))]
+    assert {type(m).__name__ for m in measures} >= {"nDCG"}
+    written = evaluated(example, measures, bounds="none").value
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in set(map(type, measures)):
+            patch.setattr(kind, "value", IdealRatio.value)
+        assert np.array_equal(evaluated(example, measures, bounds="none").value, written)
 
 
 @pytest.mark.parametrize("measure", PLAIN, ids=str)

@@ -119,6 +119,10 @@ class Hits(Counted):
     examples = ("Hits", "Hits@2", "Hits(rel=2)")
     value_range = (0.0, np.inf)
 
+    @property
+    def over(self) -> int:
+        return 1
+
 
 class JudgedShare(Share):
     """A share of the first k documents, by whether somebody judged them."""

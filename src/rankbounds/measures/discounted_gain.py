@@ -37,10 +37,6 @@ class Discounted(Measure):
     def cited(self) -> tuple[str, ...]:
         return (*self.sources, "burges2005learning") if self.gain == "exp" else self.sources
 
-    def weights(self, n: int) -> Floats:
-        """The weights of ranks 1 to n."""
-        return discounts(self.base, n)
-
     def worth(self, rankings: Rankings) -> Floats:
         gain, facts = rankings.gain(), rankings.facts
         if self.gain == "linear":
@@ -83,6 +79,9 @@ class DCG(Discounted, RankWeighted):
     examples = ("DCG", "DCG@3", "DCG(base=2)", "DCG(base=3,gain=exp)@4")
     value_range = (0.0, np.inf)
 
+    def weights(self, n: int) -> Floats:
+        return discounts(self.base, n)
+
 
 class nDCG(Discounted, IdealRatio):  # noqa: N801 (the name everybody knows it by)
     """Discounted gain divided by that of the ideal ranking: 1 when the best documents known come first, best first.
@@ -100,6 +99,14 @@ class nDCG(Discounted, IdealRatio):  # noqa: N801 (the name everybody knows it b
     example = ("nDCG @ 3", 0.7602)
     examples = ("nDCG", "nDCG@3", "nDCG(base=2)@4", "nDCG(gain=exp)")
     trec_names = ("ndcg", "ndcg_cut_{cutoff}")
+
+    def weights(self, n: int) -> Floats:
+        return discounts(self.base, n)
+
+    def value(self, rankings: Rankings) -> Floats:
+        gained = weighted_sum(self.weights(self.depth(rankings)), self.worth(rankings))
+        ideal = self.divisor(rankings)  # the same sum over all judged documents of the topic, best first
+        return quotient(gained, ideal)
 
 
 class AveragedDCG(Measure):

@@ -51,7 +51,7 @@ class BySubtopic(Measure):
 
     def of_subtopic(self) -> Measure:
         """The measure of the list that one subtopic sees."""
-        return Success(rel=self.rel, cutoff=self.cutoff or ALL_RANKS)
+        raise NotImplementedError
 
     def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
         """One number for each list from those of its subtopics."""
@@ -142,6 +142,9 @@ class StRec(IntentAware):
     examples = ("StRec@2", "StRec(rel=2)")
     sources = ("zhai2003beyond",)
 
+    def of_subtopic(self) -> Measure:
+        return Success(rel=self.rel, cutoff=self.cutoff or ALL_RANKS)
+
 
 class NuggetRecall(BySubtopic):
     """The share of the nuggets (facts that an answer should hold) in the first k passages, where okay nuggets count
@@ -176,6 +179,9 @@ class NuggetRecall(BySubtopic):
     sources = ("voorhees2003overview",)
     monotone = True
     multilinear = True
+
+    def of_subtopic(self) -> Measure:
+        return Success(rel=self.rel, cutoff=self.cutoff or ALL_RANKS)
 
     def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
         weight = np.where(lists.okay, self.okay, 1.0)
@@ -241,7 +247,7 @@ class GainOfSubtopic(Measure):
 
 
 class NormalisedNovel(Novel):
-    """A measure of novelty, the next base class, divided by the gain of the greedy ideal ranking.
+    """A measure of novelty, the next base class, divided by ``ideal``: what the greedy ideal ranking has of it.
 
     At every rank the ideal ranking takes the judged document that adds the most. Retrieved documents that count as
     relevant belong to it, relevant to every subtopic. There are no bounds: judgments change the list and its ideal, and
@@ -251,17 +257,14 @@ class NormalisedNovel(Novel):
     value_range = (0.0, np.inf)
     exactness = "unknown"
 
-    def value(self, rankings: Rankings) -> Floats:
-        return quotient(super().value(rankings), self._ideal(rankings))
-
     def bounds(self, rankings: Rankings) -> None:
         """None are known."""
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         expected = super().expected_over_ties(rankings)
-        return None if expected is None else quotient(expected, self._ideal(rankings))
+        return None if expected is None else quotient(expected, self.ideal(rankings))
 
-    def _ideal(self, rankings: Rankings) -> Floats:
+    def ideal(self, rankings: Rankings) -> Floats:
         """What the greedy ideal ranking has of the measure before division."""
         lists = rankings.by_subtopic()
         counting = lists.total(lists.rankings.num_relevant(self.rel) > 0)
@@ -312,6 +315,9 @@ class nERR_IA(NormalisedNovel, ERR_IA):  # noqa: N801 (the name everybody knows 
     example = ("nERR_IA @ 2", 0.7778)
     examples = ("nERR_IA@3", "nERR_IA(alpha=0.3)")
 
+    def value(self, rankings: Rankings) -> Floats:
+        return quotient(ERR_IA.value(self, rankings), self.ideal(rankings))
+
 
 class alpha_DCG(Novel):  # noqa: N801 (the name everybody knows it by)
     """Gain that falls with the logarithm of the rank, and with every repetition of a subtopic.
@@ -344,6 +350,9 @@ class alpha_nDCG(NormalisedNovel, alpha_DCG):  # noqa: N801 (the name everybody 
     aliases = ("alpha-nDCG",)
     example = ("alpha_nDCG @ 2", 0.8406)
     examples = ("alpha_nDCG@3", "alpha_nDCG(alpha=0.3)")
+
+    def value(self, rankings: Rankings) -> Floats:
+        return quotient(alpha_DCG.value(self, rankings), self.ideal(rankings))
 
 
 class NRBP(Novel):
@@ -378,3 +387,6 @@ class nNRBP(NormalisedNovel, NRBP):  # noqa: N801 (the name everybody knows it b
 
     example = ("nNRBP", 0.7778)
     examples = ("nNRBP", "nNRBP(beta=0.8)")
+
+    def value(self, rankings: Rankings) -> Floats:
+        return quotient(NRBP.value(self, rankings), self.ideal(rankings))

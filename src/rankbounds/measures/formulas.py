@@ -109,7 +109,7 @@ class Counted(RankWeighted):
     @property
     def over(self) -> int:
         """What the count is divided by."""
-        return 1
+        raise NotImplementedError
 
     def weights(self, n: int) -> Floats:
         return np.full(n, 1 / self.over)

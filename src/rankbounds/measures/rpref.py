@@ -190,12 +190,19 @@ class Preference(Measure):
 
 
 class RelativePreference(Preference):
-    """Divided by the number of judged documents above, plus the document itself if ``itself`` is 1."""
+    """A penalty divided by a number that follows from the rank; a subclass has ``divisor_at``."""
 
-    itself: ClassVar[float] = 0.0
+    def divisor_at(self, rank: Floats) -> Floats:
+        """Return what penalties at ranks among judged documents are divided by: those above, or the rank itself."""
+        raise NotImplementedError
+
+    @property
+    def itself(self) -> float:
+        """How much of a document counts in its own divisor."""
+        return float(self.divisor_at(np.ones(1))[0])
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
-        divisor = np.arange(condensed.width) + self.itself
+        divisor = self.divisor_at(np.arange(1.0, condensed.width + 1))
         return (divisor > 0).astype(np.float64), quotient(np.ones(1), divisor)
 
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
@@ -243,6 +250,9 @@ class Bpref_relative(BinaryPreference):  # noqa: N801 (the paper's name)
     example = ("Bpref_relative", 0.1667)
     examples = ("Bpref_relative", "Bpref_relative(rel=2)")
 
+    def divisor_at(self, rank: Floats) -> Floats:
+        return rank - 1
+
 
 class Bpref_relative2(BinaryPreference):  # noqa: N801 (the paper's name)
     """Bpref divided by the rank among judged documents, which is average precision on the condensed list: AP'.
@@ -250,10 +260,12 @@ class Bpref_relative2(BinaryPreference):  # noqa: N801 (the paper's name)
     Source: Sakai 2007, equation 20 (also called induced AP; Yilmaz and Aslam, CIKM 2006).
     """
 
-    itself = 1.0
     example = ("Bpref_relative2", 0.5556)
     examples = ("Bpref_relative2",)
     sources = ("sakai2007alternatives", "yilmaz2006estimating")
+
+    def divisor_at(self, rank: Floats) -> Floats:
+        return rank
 
 
 class Rpref_N(Preference):  # noqa: N801 (the paper's name)
@@ -322,6 +334,9 @@ class Rpref_relative(RelativePreference):  # noqa: N801 (the paper's name)
     example = ("Rpref_relative", 0.1667)
     examples = ("Rpref_relative",)
 
+    def divisor_at(self, rank: Floats) -> Floats:
+        return rank - 1
+
 
 class Rpref_relative2(RelativePreference):  # noqa: N801 (the paper's name)
     """Rpref divided by the rank among judged documents: 1 for an ideal ranking, AP' where gains are binary.
@@ -329,7 +344,9 @@ class Rpref_relative2(RelativePreference):  # noqa: N801 (the paper's name)
     Source: Sakai 2007, equation 19.
     """
 
-    itself = 1.0
     example = ("Rpref_relative2", 0.6667)
     examples = ("Rpref_relative2",)
     sources = ("sakai2007alternatives",)
+
+    def divisor_at(self, rank: Floats) -> Floats:
+        return rank
