@@ -35,9 +35,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 """What is installed has its bytecode: a checkout writes it too, or every start would compile."""
 COMMANDS = (
     "evaluate", "uncertainty", "trec_eval", "compare", "collections", "replicates", "topics", "similarity", "check",
-    "explain", "describe", "mcp", "judge-next", "pool", "serve", "judges", "sample", "audit",
-    "reduce", "measures", "agreement", "discriminative-power", "report", "study", "simulate",
-    "demo",
+    "explain", "mcp", "judge-next", "pool", "serve", "judges", "sample", "audit", "measures", "report", "study", "demo",
 )  # fmt: skip
 MATRIX = """
 import numpy as np, rankbounds as rb
@@ -81,12 +79,14 @@ def collection(given: Path | None, data: Path) -> Path:
     known = Path(os.environ.get("RANKBOUNDS_DATA", "nowhere"), "trec8-adhoc")
     if given or known.exists():
         return given or known
-    return simulated(data / "simulated", "--runs", 129, "--documents", 5000, "--depth", 1000, "--pool-depth", 100)
+    return simulated(data / "simulated", runs=129, documents=5000, depth=1000, pool_depth=100)
 
 
-def simulated(folder: Path, *options: object) -> Path:
+def simulated(folder: Path, **options: int) -> Path:
     if not folder.exists():
-        subprocess.run(command("simulate", folder, *options), check=True, capture_output=True)
+        import rankbounds as rb
+
+        rb.studies.simulate(**options).write(folder)
         shutil.copy(folder / "qrels-pooled.txt", folder / "qrels.txt")
     return folder
 
@@ -117,7 +117,7 @@ def rows(folder: Path, data: Path, wanted: list[str]) -> Iterator[Row]:
     yield Row("uncertainty, all runs", command("uncertainty", qrels, runs))
     yield Row("score matrix, 1,000 x 100,000", python(MATRIX))
     if is_wanted("compare, 500 runs x 250 topics"):
-        many = simulated(data / "many-runs", "--runs", 500, "--topics", 250, "--documents", 5000)
+        many = simulated(data / "many-runs", runs=500, topics=250, documents=5000)
         arguments = command("compare", many / "qrels.txt", many / "runs", *both)
         yield Row("compare, 500 runs x 250 topics", arguments, 20, 1000)
     if is_wanted("evaluate, one run of 10 million lines .gz by stream"):

@@ -179,8 +179,9 @@ def _rows_in(path: Path, kind: str) -> list[dict[str, Any]]:
 WRITERS: dict[str, Callable[[Path, Path], str]] = {
     "Qrels.write": _written_by_hand("qrels"),
     "Run.write": _written_by_hand("run"),
-    "bands": _written_by_command(rb.read_run, "bands", "r.json", "--rho", "1.4", source="r.json"),
     "pool": _written_by_command(rb.read_qrels, "pool", "r.json", "--depth", "100", source="r.json"),
-    "reduce": _written_by_command(rb.read_qrels, "reduce", "q.json", "--rate", "100", source="q.json"),
+    "pool --keep": _written_by_command(
+        rb.read_qrels, "pool", "--restrict", "q.json", "--keep", "100%", source="q.json"
+    ),
     **{f"evaluate as {kind}": _scores_written(kind) for kind in ("csv", "tsv", "json", "jsonl", "parquet")},
 }

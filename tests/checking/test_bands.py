@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from fractions import Fraction
 
 import numpy as np
@@ -163,51 +162,17 @@ def test_rounding_errors():
             rb.Run(RUN).rounded(**options)
 
 
-def test_command_writes_a_banded_run(command, tmp_path):
-    RUN.write(tmp_path / "run")
-    code, out, err = command("bands", tmp_path / "run", "--rho", "1.4", "-o", tmp_path / "banded")
-    assert (code, out) == (0, "")
-    assert "6 of 12 documents now have the score of the one before them (0 had it already)" in err
-    assert rb.read_run(tmp_path / "banded").score.tolist() == rb.Run(RUN).banded(1.4).score.tolist()
-    code, out, _ = command("bands", tmp_path / "run", "--rho", "1.4")
-    assert out == (tmp_path / "banded").read_text()
-    _, out, _ = command("bands", tmp_path / "run", "--digits", "1")
-    assert out.splitlines()[1] == "q Q0 d01 2 100.0 mine"
+@pytest.mark.parametrize("rho", ["0.5", "nan", "1/0", "1e999999999", "1e-999999999", "99999999999999999999"])
+def test_growth_that_cannot_be(rho):
+    with pytest.raises(rb.UsageError):
+        rb.checking.worst_difference("RR", rho)
+    with pytest.raises(rb.UsageError):
+        rb.Run(RUN).banded(rho)
 
 
-def test_command_prints_table_2(command):
-    code, out, _ = command("bands", "--table", "--rho", "1.1,1.2", "--format", "json")
-    rows = json.loads(out)
-    assert code == 0
-    assert [list(row) for row in rows] == [["rho", "measure", "difference", "rank_safe_depth"]] * 6
-    assert [(row["rho"], row["measure"], row["rank_safe_depth"]) for row in rows[2:4]] == [
-        (1.1, "RBP(p=0.85)", 10), (1.2, "RR", 5),
-    ]  # fmt: skip
-    assert round(rows[2]["difference"], 4) == 0.0087
-    _, out, _ = command("bands", "--table")
-    assert out.splitlines()[3].split() == ["1.4", "0.0417", "0.0429", "0.0482", "2"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ([], "Name a run"),
-        (["RUN"], "Say what to do"),
-        (["RUN", "--rho", "1.4", "--bits", "8"], "Say what to do"),
-        (["RUN", "--rho", "0.5"], "at least 1"),
-        (["RUN", "--rho", "1.4", "--order", "tred"], 'Did you mean "trec"?'),
-        (["RUN", "--rho", "1.4", "--format", "json"], "go with --table"),
-        (["RUN", "--table"], "needs no run"),
-        (["--table", "-m", "AP"], "no known worst difference"),
-        (["--table", "--format", "jsn"], 'Did you mean "json"?'),
-    ],
-)
-def test_wrong_usage(command, tmp_path, arguments, told):
-    RUN.write(tmp_path / "RUN")
-    code, out, err = command("bands", *(tmp_path / "RUN" if one == "RUN" else one for one in arguments))
-    assert (code, out) == (2, "")
-    assert told in err
-    assert len(err.splitlines()) == 1
+def test_no_limit_is_known_for_average_precision():
+    with pytest.raises(rb.UsageError, match="no known worst difference"):
+        rb.checking.worst_difference("AP", "1.4")
 
 
 def test_bands_take_what_evaluate_takes():

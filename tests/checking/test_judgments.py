@@ -60,11 +60,20 @@ def test_how_deep_runs_are_judged():
 
 
 def test_command(capsys):
-    files = [str(DATA / "qrels.txt"), str(DATA / "runs")]
-    assert main(["describe", *files, "--format", "json"]) == 0
+    qrels = str(DATA / "qrels.txt")
+    assert main(["check", qrels, "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert rows == rb.checking.describe(*files).rows()
-    assert main(["describe", files[0]]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("documents ")
-    assert "24 topics have 809 judgments, 276 of them (34.1%) relevant." in out
+    assert rows == rb.checking.describe(qrels).rows()
+    for asked in ([qrels], ["--qrels", qrels]):
+        assert main(["check", *asked]) == 0
+        out = capsys.readouterr().out
+        assert out.startswith("documents ")
+        assert "24 topics have 809 judgments, 276 of them (34.1%) relevant." in out
+    assert main(["check"]) == 2
+    assert "Name runs, or judgments." in capsys.readouterr().err
+
+
+def test_a_broken_run_is_not_described_as_judgments(tmp_path, capsys):
+    (tmp_path / "run").write_text("no run\n")
+    assert main(["check", str(tmp_path / "run")]) == 1
+    assert "1 file that cannot be read as a run" in capsys.readouterr().out

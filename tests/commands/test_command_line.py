@@ -393,17 +393,12 @@ READING = ("--formats", "csv", "--columns", "query_id=topic_name")
 ASKED = {
     "evaluate": lambda files, _: ["evaluate", *files, "-q", "--format", "json"],
     "compare": lambda files, _: ["compare", *files, "-m", "AP", "--resamples", "50", "--format", "json"],
-    "agreement": lambda files, _: ["agreement", *files, "-m", "AP", "-m", "P@2", "--format", "json"],
-    "agreement with others": lambda files, _: [
-        "agreement", *files, "-m", "AP", "--against", files[0], "--format", "json",
-    ],
     "judges": lambda files, _: [
         "judges", files[0], f"model={files[0]}", "--runs", *files[1:], "-m", "AP", "--format", "csv",
     ],
     "replicates": lambda files, _: [
         "replicates", *files, "-m", "AP", "--replicates", "(e)", "--format", "json",
     ],
-    "discriminative-power": lambda files, _: ["discriminative-power", *files, "--resamples", "50", "--format", "json"],
     "contributions": lambda files, _: ["rbp", "contributions", *files[:2], "--topic", "1", "--format", "json"],
     "crossings": lambda files, _: ["rbp", "crossings", *files[:3], "-q", "--regions", "--format", "json"],
     "depth": lambda files, _: ["rbp", "depth", *files, "--digits", "1", "--format", "json"],
@@ -416,7 +411,7 @@ ASKED = {
     "explain": lambda files, folder: ["explain", folder / "trec_eval.out", *files[:2], "--format", "json"],
     "check": lambda files, _: ["check", *files[1:], "--qrels", files[0], "--format", "csv"],
     "pool": lambda files, _: ["pool", *files[1:], "--depth", "2", "--restrict", files[0]],
-    "reduce": lambda files, _: ["reduce", files[0], "--rate", "50"],
+    "a part of the judgments": lambda files, _: ["pool", "--restrict", files[0], "--keep", "50%"],
 }  # fmt: skip
 
 

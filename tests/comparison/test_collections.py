@@ -21,9 +21,7 @@ def made():
     """Four collections of different size; the same four runs, one of which lacks a collection."""
     sizes = {"web": 8, "news": 14, "mail": 5, "code": 11}
     made = {
-        name: rb.probability.simulate(
-            runs=4, topics=size, documents=80, depth=30, pool_depth=30, relevant=0.3, seed=seed
-        )
+        name: rb.studies.simulate(runs=4, topics=size, documents=80, depth=30, pool_depth=30, relevant=0.3, seed=seed)
         for seed, (name, size) in enumerate(sizes.items())
     }
     return {

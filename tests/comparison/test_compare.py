@@ -315,16 +315,6 @@ class TestCommands:
         scores.save(other)
         assert list(rb.Scores.load(other).origin["runs"]) == [scores.runs[0]]
 
-    def test_other_commands(self, files, capsys):
-        code, out, _ = self.call(capsys, "discriminative-power", *files, "-m", "AP", "--format", "json")
-        assert code == 0
-        assert list(json.loads(out)[0]) == [
-            "measure", "test", "alpha", "discriminated", "pairs", "power", "required_difference",
-        ]  # fmt: skip
-        code, out, _ = self.call(capsys, "agreement", *files, "-m", "AP", "-m", "RR", "--format", "json")
-        assert code == 0
-        assert {"measure_a", "measure_b", "tau", "tau_ap"} <= set(json.loads(out)[0])
-
     @pytest.mark.parametrize(
         ("arguments", "told"),
         [

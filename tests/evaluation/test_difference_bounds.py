@@ -309,7 +309,7 @@ def test_estimates_have_no_bounds():
 
 
 def test_many_pairs_have_the_bounds_that_they_have_alone():
-    simulated = rb.probability.simulate(runs=5, topics=6, pooled_runs=2, seed=2)
+    simulated = rb.studies.simulate(runs=5, topics=6, pooled_runs=2, seed=2)
     evidence = Evidence.read(simulated.pooled, simulated.runs)
     for label in ("nDCG@10", "nDCG", "AP", "Recall@20", "RR", "RPrec", "ERR@10", "P@10", "Q"):
         measure = parse_measure(label)

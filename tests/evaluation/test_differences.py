@@ -119,7 +119,7 @@ def test_certain_bounds_are_within_the_difference_of_the_intervals(several):
 
 @pytest.fixture(scope="module")
 def simulated():
-    return rb.probability.simulate(runs=4, topics=20, pooled_runs=2, seed=21)
+    return rb.studies.simulate(runs=4, topics=20, pooled_runs=2, seed=21)
 
 
 @pytest.mark.parametrize("q", [0.2, "logistic", [0.5, 0.4, 0.1]])
@@ -136,7 +136,7 @@ def test_a_rungainst_itself_differs_by_nothing(simulated, q):
 
 
 def test_shared_documents_make_the_difference_surer(simulated):
-    alike = rb.probability.simulate(
+    alike = rb.studies.simulate(
         runs=2, topics=30, agreement=0.99, best=0.2, worst=0.25, pooled_runs=1, pool_depth=2, seed=3
     )
     (found,) = differences(alike.pooled, alike.runs, q=0.3).pairs

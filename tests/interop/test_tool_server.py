@@ -20,7 +20,7 @@ from rankbounds.interop import tool_server as served
 from rankbounds.interop.assistant_tools import NAMES, ConfinedFolder, Tools
 
 ROOT = Path(__file__).parents[2]
-MADE = rb.probability.simulate(
+MADE = rb.studies.simulate(
     runs=2, topics=8, documents=60, depth=20, pool_depth=8, grades=2, ties=0.1, relevant=0.3, seed=4
 )
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

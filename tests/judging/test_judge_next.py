@@ -142,7 +142,7 @@ def test_an_effect_is_the_mean_over_what_the_others_may_be(measure, group):
 @pytest.mark.parametrize(("measure", "slack"), [("AP", 0.0), ("Q", 0.02)])
 def test_effects_far_down_a_long_list(measure, slack):
     """Of AP every rank is worked out; of others some are looked at, the rest lies on the line between them."""
-    simulated = rb.probability.simulate(2, 2, 400, 300, pool_depth=5, seed=3)
+    simulated = rb.studies.simulate(2, 2, 400, 300, pool_depth=5, seed=3)
     asked = question(measure, simulated.pooled, simulated.runs)
     effect = effects(asked, (0, 1))
     rng = np.random.default_rng(1)
@@ -160,7 +160,7 @@ def test_effects_far_down_a_long_list(measure, slack):
 
 
 def test_documents_are_drawn_once_for_all_runs(monkeypatch):
-    simulated = rb.probability.simulate(3, 6, 80, 30, pool_depth=3, seed=8)
+    simulated = rb.studies.simulate(3, 6, 80, 30, pool_depth=3, seed=8)
     drawn_topics = []
     completed = DrawnCompletions.completed
 
@@ -193,7 +193,7 @@ def test_documents_for_the_other_run_come_first_where_relevance_is_rare():
 )
 @pytest.mark.parametrize("compare", [None, ("run1", "run2"), "all"])
 def test_any_measure_and_any_question(measure, compare):
-    simulated = rb.probability.simulate(3, 6, 80, 30, pool_depth=3, relevant=0.4, best=0.5, worst=0.6, seed=8)
+    simulated = rb.studies.simulate(3, 6, 80, 30, pool_depth=3, relevant=0.4, best=0.5, worst=0.6, seed=8)
     plan = rb.judge_next(simulated.pooled, simulated.runs, budget=7, measure=measure, compare=compare, q=0.2)
     judged = simulated.pooled.to_dict()
     if not (compare == "all" and all(plan.settled)):
@@ -220,7 +220,7 @@ def judged_by_hand(asked, pair, order, grade):
 
 @pytest.mark.parametrize("measure", ["P@5", "nDCG@5"])
 def test_simulated_counts_are_those_of_judging_one_by_one(measure):
-    simulated = rb.probability.simulate(2, 5, 60, 20, pool_depth=1, seed=5)
+    simulated = rb.studies.simulate(2, 5, 60, 20, pool_depth=1, seed=5)
     asked = question(measure, simulated.pooled, simulated.runs, q=0.2)
     rounds = 6
     grade = asked._truths(rounds)
@@ -246,7 +246,7 @@ def test_the_least_count_is_found_from_any_guess(answer, guess):
 
 
 def test_how_many_judgments_are_told_with_an_interval():
-    simulated = rb.probability.simulate(2, 12, 100, 40, pool_depth=2, seed=7)
+    simulated = rb.studies.simulate(2, 12, 100, 40, pool_depth=2, seed=7)
     told = {}
     for until in ("settled", 0.95):
         plan = rb.judge_next(
@@ -264,7 +264,7 @@ def test_how_many_judgments_are_told_with_an_interval():
 
 
 def test_command(tmp_path, capfd):
-    simulated = rb.probability.simulate(3, 8, 100, 30, pool_depth=3, seed=2)
+    simulated = rb.studies.simulate(3, 8, 100, 30, pool_depth=3, seed=2)
     simulated.pooled.write(tmp_path / "qrels")
     for run in simulated.runs:
         run.write(tmp_path / run.name)
@@ -288,7 +288,7 @@ def test_command(tmp_path, capfd):
 
 
 def test_the_paragraph_says_what_to_judge_for_any_measure():
-    simulated = rb.probability.simulate(2, 20, 100, 40, pool_depth=6, relevant=0.4, best=0.5, worst=0.55, seed=3)
+    simulated = rb.studies.simulate(2, 20, 100, 40, pool_depth=6, relevant=0.4, best=0.5, worst=0.55, seed=3)
     evidence = Evidence(simulated.pooled, simulated.runs)
     for name in ("nDCG@10", "AP", "RBP(p=0.8)"):
         plan = evidence.to_judge(rb.parse_measure(name), 0, 1)

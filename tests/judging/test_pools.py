@@ -250,13 +250,14 @@ class TestCommands:
         code, _, err = command("pool", files / "runs", *options, "--without", "group8")
         assert (code, "Did you mean" in err) == (2, True)
 
-    def test_reduce(self, command, files):
-        code, out, err = command("reduce", files / "qrels", "--rate", 50, "--seed", 3)
+    def test_a_part_of_the_judgments(self, command, files):
+        keep = ("--restrict", files / "qrels", "--keep", "50%", "--seed", 3)
+        code, out, err = command("pool", *keep)
         assert (code, out) == (0, pools.reduce(JUDGMENTS, [50], seed=3)[50].text())
-        assert "rate 50%, seed 3: kept" in err
-        code, _, _ = command("reduce", files / "qrels", "--rate", "70,30", "-o", files / "q.{rate}", "--keep-pool")
-        assert code == 0
-        assert len(rb.read_qrels(files / "q.30")) == len(JUDGMENTS)
+        assert "50% of each topic (seed 3): kept" in err
+        code, out, _ = command("pool", files / "runs", "--depth", 2, *keep)
+        pooled = pools.restrict(JUDGMENTS, pools.pool(RUNS, depth=2))
+        assert (code, out) == (0, pools.reduce(pooled, [50], seed=3)[50].text())
 
     def test_judge_next(self, command, files):
         ask = ("judge-next", files / "qrels", files / "runs", "--budget", 4, "--for", "RBP(p=0.9)")
@@ -279,8 +280,10 @@ class TestCommands:
             (["pool", "runs", "--depth", "0"], "at least 1"),
             (["pool", "runs", "--depth", "2", "--ties", "best"], "for --ties"),
             (["pool", "runs", "--depth", "2", "--without", "g"], "--groups"),
-            (["reduce", "qrels", "--rate", "90,50"], "-o qrels.{rate}.txt"),
-            (["reduce", "qrels", "--rate", "half"], "not percentages"),
+            (["pool"], "needs runs"),
+            (["pool", "--keep", "10%"], "name them with --restrict"),
+            (["pool", "--restrict", "qrels", "--keep", "half"], "0.01 or 1%"),
+            (["pool", "--restrict", "qrels", "--keep", "200%"], "up to 100, not 200"),
             (["judge-next", "qrels", "runs", "--budget", "0"], "whole number from 1 on"),
             (["judge-next", "qrels", "runs", "--strategy", "D"], '"D" is not a choice for strategy'),
             (["judge-next", "qrels", "runs", "--compare", "run0", "runX"], 'no run "runX"'),

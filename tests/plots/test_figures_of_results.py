@@ -191,7 +191,7 @@ def test_differences_say_by_colour_what_is_shown():
 
 
 def test_of_many_pairs_those_of_the_best_run_are_drawn():
-    made = rb.probability.simulate(runs=9, topics=12, seed=3)
+    made = rb.studies.simulate(runs=9, topics=12, seed=3)
     compared = rb.compare(made.pooled, made.runs, "AP")
     best = compared.leaderboard("AP")[0]["run"]
     drawn = names(rb.plots.differences(compared))

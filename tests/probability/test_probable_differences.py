@@ -141,7 +141,7 @@ def test_draws_agree_with_enumeration(name):
 
 @pytest.mark.parametrize("name", ["RBP(p=0.8)", "P@20", "DCG@30"])
 def test_drawn_weighted_sums_agree_with_exact_ones(name):
-    simulated = rb.probability.simulate(2, 20, 60, 40, seed=2)
+    simulated = rb.studies.simulate(2, 20, 60, 40, seed=2)
     exact = differences(simulated.pooled, simulated.runs, name, q=0.3).pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs]
@@ -154,7 +154,7 @@ def test_drawn_weighted_sums_agree_with_exact_ones(name):
 
 
 def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones():
-    simulated = rb.probability.simulate(3, 25, 200, 80, pool_depth=8, seed=4)
+    simulated = rb.studies.simulate(3, 25, 200, 80, pool_depth=8, seed=4)
     exact = differences(simulated.pooled, simulated.runs[:2], "P@20", q="logistic").pairs[0]
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs[:2]]
@@ -171,7 +171,7 @@ def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones()
 @pytest.mark.parametrize("name", ["nDCG@10", "AP"])
 def test_intervals_hold_the_truth_as_often_as_they_say(name):
     """Truths are drawn from the same probabilities: about 95 of 100 lie in the interval."""
-    simulated = rb.probability.simulate(2, 30, 100, 40, pool_depth=3, grades=2, seed=11)
+    simulated = rb.studies.simulate(2, 30, 100, 40, pool_depth=3, grades=2, seed=11)
     assumptions, facts = Assumptions(), TopicFacts(simulated.pooled)
     batches = [list(join_lists(run, facts, assumptions).batches) for run in simulated.runs]
     collection = OpenCollection(simulated.runs, facts, assumptions, batches)
@@ -187,7 +187,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(name):
 
 
 def test_a_given_seed_gives_the_same_draws_whatever_else_is_asked():
-    simulated = rb.probability.simulate(3, 12, 80, 30, seed=6)
+    simulated = rb.studies.simulate(3, 12, 80, 30, seed=6)
     alone = differences(simulated.pooled, simulated.runs[:2], "nDCG@10", q=0.2, seed=3).pairs[0]
     again = differences(simulated.pooled, simulated.runs[:2], ["AP", "nDCG@10"], q=0.2, seed=3).pairs[1]
     assert alone == again
@@ -227,13 +227,13 @@ def test_effort_is_better_when_lower():
 
 
 def test_compare_tells_how_likely_the_first_run_is_better(tmp_path, capfd):
-    shallow = rb.probability.simulate(
+    shallow = rb.studies.simulate(
         3, 15, 100, 40, pool_depth=4, seed=9
     )  # of the first five documents some are not judged
     for row in Evidence(shallow.pooled, shallow.runs).compare(["nDCG@10", "AP", "RBP(p=0.8)"]).pairs.rows():
         assert row["probability_better"] in (None, 0.0, 1.0)
         assert row["probability_better"] is None or row["certain_low"] * row["certain_high"] > 0
-    simulated = rb.probability.simulate(3, 15, 100, 40, pool_depth=6, seed=9)
+    simulated = rb.studies.simulate(3, 15, 100, 40, pool_depth=6, seed=9)
     evidence = Evidence(simulated.pooled, simulated.runs)
     compared = evidence.compare(["nDCG@10", "AP", "RBP(p=0.8)"])
     for row in compared.pairs.rows():
@@ -251,7 +251,7 @@ def test_compare_tells_how_likely_the_first_run_is_better(tmp_path, capfd):
 
 
 def test_too_many_pairs_are_refused_before_hours_pass(capfd, tmp_path):
-    simulated = rb.probability.simulate(2, 20, 200, 150, seed=1)
+    simulated = rb.studies.simulate(2, 20, 200, 150, seed=1)
     with pytest.raises(rb.UsageError, match="hours"):
         differences(simulated.pooled, simulated.runs, "AP", q=0.1, samples=50_000_000)
 

@@ -280,7 +280,7 @@ class TestModels:
 
 @pytest.fixture(scope="module")
 def simulated():
-    return rb.probability.simulate(runs=5, topics=40, pooled_runs=3, seed=11)
+    return rb.studies.simulate(runs=5, topics=40, pooled_runs=3, seed=11)
 
 
 class TestEstimates:
@@ -321,7 +321,7 @@ class TestEstimates:
             assert row["mean"] == pytest.approx(rb.evaluate(qrels, run, measure, unjudged="relevant").value.item())
 
     def test_graded_measures_expect_a_share_of_the_largest_gain(self):
-        drawn = rb.probability.simulate(runs=3, topics=30, grades=3, seed=12)
+        drawn = rb.studies.simulate(runs=3, topics=30, grades=3, seed=12)
         graded, binary = (
             rb.uncertainty(drawn.pooled, drawn.runs, measure, q="logistic").rows()[0]
             for measure in ("RBP(p=0.8,graded=true)", "RBP(p=0.8)")
@@ -408,7 +408,7 @@ def test_coverage_takes_the_intervals_that_uncertainty_gives(way):
 
 
 def test_rows_say_which_document_stands_in_a_cell():
-    drawn = rb.probability.simulate(1, 6, 80, 30, ties=0.4, seed=3)
+    drawn = rb.studies.simulate(1, 6, 80, 30, ties=0.4, seed=3)
     run, facts = drawn.runs[0], TopicFacts(drawn.pooled)
     shuffled = run.take(np.random.default_rng(0).permutation(len(run)))
     judged = drawn.pooled.to_dict()

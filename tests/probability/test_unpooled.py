@@ -391,7 +391,7 @@ def test_documents_below_measure_and_pool_count_as_they_do_for_pooled_runs(measu
 
 def test_unjudged_documents_below_a_measure_s_depth_open_what_is_relevant_to_the_topic():
     """The first ten of one run are judged; its others, down to the pool's depth of 20, move what ten are divided by."""
-    simulated = rb.probability.simulate(runs=25, topics=20, documents=400, depth=100, pool_depth=20, seed=3)
+    simulated = rb.studies.simulate(runs=25, topics=20, documents=400, depth=100, pool_depth=20, seed=3)
     rng, complete, known = np.random.default_rng(3), simulated.complete.to_dict(), simulated.pooled.to_dict()
     late = {}
     for query, ranked in simulated.runs[0].to_dict().items():
@@ -458,9 +458,7 @@ def test_predictions_that_all_groups_find_too_small_are_stretched():
 
 @pytest.mark.parametrize("share", [0.5, 0.85])
 def test_judgments_that_are_a_random_sample_keep_their_level(share):
-    simulated = rb.probability.simulate(
-        runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5
-    )
+    simulated = rb.studies.simulate(runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5)
     rng, rows = np.random.default_rng(1), list(simulated.complete)
     runs = simulated.runs
     truth = rb.evaluate(simulated.complete, runs, ["RBP(p=0.8)", "P@10"]).value.mean(axis=1)
@@ -483,9 +481,7 @@ def test_judgments_that_are_a_random_sample_keep_their_level(share):
 
 def test_drawn_scores_of_a_random_sample_are_stretched():
     """AP rises where relevant documents stand close together: independent draws expect too little of the rest."""
-    simulated = rb.probability.simulate(
-        runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5
-    )
+    simulated = rb.studies.simulate(runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5)
     rng, full = np.random.default_rng(1), simulated.complete.to_dict()
     held, errors, stretches = [], [], []
     for _ in range(10):
@@ -619,7 +615,7 @@ def test_where_no_group_has_documents_of_its_own_nothing_is_expected():
 
 @pytest.mark.parametrize("measure", ["RBP(p=0.8)", "AP@5"])
 def test_one_other_group_shows_no_expected_score(measure):
-    made = rb.probability.simulate(runs=2, topics=10, documents=200, depth=20, pool_depth=5, pooled_runs=1, seed=4)
+    made = rb.studies.simulate(runs=2, topics=10, documents=200, depth=20, pool_depth=5, pooled_runs=1, seed=4)
     found = rb.uncertainty(made.pooled, made.runs, measure, samples=20, confidence=0.5)
     open_ones = [row for row in found.rows() if not row["pooled"]]
     for row in open_ones:
@@ -631,7 +627,7 @@ def test_one_other_group_shows_no_expected_score(measure):
 
 
 def test_notes_name_the_runs_that_lack_groups():
-    made = rb.probability.simulate(runs=5, topics=10, documents=200, depth=20, pool_depth=5, pooled_runs=4, seed=4)
+    made = rb.studies.simulate(runs=5, topics=10, documents=200, depth=20, pool_depth=5, pooled_runs=4, seed=4)
     outside = [name for name, inside in rb.uncertainty(made.pooled, made.runs).pooled.items() if not inside]
     found = rb.uncertainty(made.pooled, made.runs, confidence=0.8, samples=20)
     (note,) = [note for note in found.notes() if "other groups" in note]
@@ -644,7 +640,7 @@ def test_notes_name_the_runs_that_lack_groups():
 
 
 def test_intervals_of_pooled_runs_are_said_to_be_extrapolated():
-    made = rb.probability.simulate(runs=5, topics=10, documents=200, depth=20, pool_depth=5, pooled_runs=4, seed=4)
+    made = rb.studies.simulate(runs=5, topics=10, documents=200, depth=20, pool_depth=5, pooled_runs=4, seed=4)
     shallow, deep = (
         rb.uncertainty(made.pooled, made.runs, measure, confidence=0.7).notes() for measure in ("P@5", "RBP(p=0.8)")
     )
@@ -654,7 +650,7 @@ def test_intervals_of_pooled_runs_are_said_to_be_extrapolated():
 
 @pytest.mark.parametrize(("measure", "q"), [("ESL(n=2)", "sample"), ("RankPower", "sample"), ("RankPower", "groups")])
 def test_searches_that_may_never_end_are_not_given_an_end(measure, q):
-    made = rb.probability.simulate(
+    made = rb.studies.simulate(
         runs=8, topics=12, documents=80, depth=8, pool_depth=5, relevant=0.1, pooled_runs=6, seed=3
     )
     known, found = (
@@ -671,7 +667,7 @@ def test_searches_that_may_never_end_are_not_given_an_end(measure, q):
 
 @pytest.mark.parametrize("q", ["groups", "sample"])
 def test_effort_is_better_when_lower_by_calibrated_probabilities_too(q):
-    made = rb.probability.simulate(runs=7, topics=10, documents=60, depth=8, pool_depth=7, relevant=0.4, seed=2)
+    made = rb.studies.simulate(runs=7, topics=10, documents=60, depth=8, pool_depth=7, relevant=0.4, seed=2)
     pairs = differences(made.pooled, made.runs, "RankPower", q=q, confidence=0.5, samples=100).pairs
     decided = 0
     for pair in pairs:
@@ -685,7 +681,7 @@ def test_effort_is_better_when_lower_by_calibrated_probabilities_too(q):
 @pytest.mark.parametrize("measure", ["RBP(p=0.8)", "nDCG@5"])
 @pytest.mark.parametrize("q", ["groups", "sample"])
 def test_calibrated_probabilities_are_certain_only_where_bounds_are(measure, q):
-    made = rb.probability.simulate(runs=9, topics=30, documents=100, depth=9, pool_depth=8, pooled_runs=6, seed=7)
+    made = rb.studies.simulate(runs=9, topics=30, documents=100, depth=9, pool_depth=8, pooled_runs=6, seed=7)
     likely, certain = 0, 0
     for pair in differences(made.pooled, made.runs, measure, q=q, confidence=0.5, samples=50).pairs:
         decided = pair.certain_low > 0 or pair.certain_high < 0

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.cli import main
 from rankbounds.probability.models.urn import sample_rankings
 from rankbounds.studies import uncertainty_by_relevance_ratio
 
@@ -100,7 +99,7 @@ def test_urns_that_cannot_be(wrong):
 class TestSimulatedCollections:
     def test_the_same_seed_gives_the_same_files(self, tmp_path):
         for name in ("one", "two"):
-            assert main(["simulate", str(tmp_path / name), "--topics", "5", "--runs", "2", "--seed", "4"]) == 0
+            rb.studies.simulate(topics=5, runs=2, seed=4).write(tmp_path / name)
         files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.*"))
         assert [str(file) for file in files] == [
             "qrels-complete.txt", "qrels-pooled.txt", "runs/run1.txt", "runs/run2.txt", "settings.json",
@@ -110,24 +109,24 @@ class TestSimulatedCollections:
         assert json.loads((tmp_path / "one" / "settings.json").read_text())["seed"] == 4
 
     def test_written_files_are_what_was_drawn(self, tmp_path):
-        drawn = rb.probability.simulate(3, 4, 60, 20, grades=3, seed=1)
+        drawn = rb.studies.simulate(3, 4, 60, 20, grades=3, seed=1)
         drawn.write(tmp_path / "c")
         assert rb.read_qrels(tmp_path / "c" / "qrels-pooled.txt").to_dict() == drawn.pooled.to_dict()
         assert rb.read_run(tmp_path / "c" / "runs" / "run2.txt").to_dict() == drawn.runs[1].to_dict()
         assert set(drawn.complete.grade) == {0, 1, 2, 3}
 
     def test_the_pool_holds_the_first_documents_and_tells_the_truth(self):
-        drawn = rb.probability.simulate(4, 6, 200, 50, ties=0.3, pool_depth=7, seed=2)
+        drawn = rb.studies.simulate(4, 6, 200, 50, ties=0.3, pool_depth=7, seed=2)
         truth, pooled = drawn.complete.to_dict(), drawn.pooled.to_dict()
         assert all(truth[query][doc] == grade for query, docs in pooled.items() for doc, grade in docs.items())
         judged = rb.evaluate(drawn.pooled, drawn.runs, ["Judged@7", "Judged@50"]).mean().value[:, 0]
         assert judged[:, 0] == pytest.approx(1)
         assert (judged[:, 1] < 0.6).all()
-        part = rb.probability.simulate(4, 6, 200, 50, ties=0.3, pool_depth=7, pooled_runs=1, seed=2)
+        part = rb.studies.simulate(4, 6, 200, 50, ties=0.3, pool_depth=7, pooled_runs=1, seed=2)
         assert len(part.pooled) == 6 * 7
 
     def test_better_systems_score_better_and_each_is_a_draw_from_its_urn(self):
-        drawn = rb.probability.simulate(
+        drawn = rb.studies.simulate(
             2, 300, 100, 100, relevant=0.2, variation=0, best=0.2, worst=1, difficulty=0, agreement=0.8, ties=0, seed=3
         )
         values = rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").value[:, :, 0]
@@ -138,14 +137,14 @@ class TestSimulatedCollections:
 
     def test_ties_difficulty_and_agreement_do_what_they_say(self):
         def tied(share):
-            score = rb.probability.simulate(1, 20, 200, 100, ties=share, seed=4).runs[0].score.reshape(20, 100)
+            score = rb.studies.simulate(1, 20, 200, 100, ties=share, seed=4).runs[0].score.reshape(20, 100)
             return float((np.diff(score, axis=-1) == 0).mean())
 
         assert tied(0) < 0.02
         assert tied(0.3) == pytest.approx(0.3, abs=0.05)
 
         def scores(**options):
-            drawn = rb.probability.simulate(2, 60, 200, 100, best=0.1, worst=0.1, seed=5, **options)
+            drawn = rb.studies.simulate(2, 60, 200, 100, best=0.1, worst=0.1, seed=5, **options)
             return rb.evaluate(drawn.complete, drawn.runs, "RBP(p=0.8)").value[:, :, 0]
 
         assert (
@@ -157,17 +156,17 @@ class TestSimulatedCollections:
 
     @pytest.mark.parametrize(
         ("options", "told"),
-        [(["--runs", "0"], "at least 1"), (["--depth", "5000"], "cannot be drawn"), (["--best", "0"], "positive"),
-         (["--relevant", "1"], "between 0 and 1"), (["--ties", "2"], "between 0 and 1"),
-         (["--difficulty", "-1"], "standard deviation"), (["--topics", "many"], "a whole number is expected, not")],
+        [({"runs": 0}, "at least 1"), ({"depth": 5000}, "cannot be drawn"), ({"best": 0}, "positive"),
+         ({"relevant": 1}, "between 0 and 1"), ({"ties": 2}, "between 0 and 1"),
+         ({"difficulty": -1}, "standard deviation"), ({"variation": float("nan")}, "finite"),
+         ({"best": float("inf")}, "finite"), ({"pooled_runs": 10**20}, "pooled"), ({"seed": -1}, "seed")],
     )  # fmt: skip
-    def test_wrong_usage(self, tmp_path, capfd, options, told):
-        assert main(["simulate", str(tmp_path / "new"), *options]) == 2
-        assert told in capfd.readouterr().err
-        assert not (tmp_path / "new").exists()
+    def test_wrong_usage(self, options, told):
+        with pytest.raises(rb.UsageError, match=told):
+            rb.studies.simulate(**options)
 
-    def test_nothing_is_overwritten(self, tmp_path, capfd):
+    def test_nothing_is_overwritten(self, tmp_path):
         (tmp_path / "mine.txt").write_text("keep me")
-        assert main(["simulate", str(tmp_path), "--topics", "2", "--runs", "1"]) == 3
-        assert "name a new one" in capfd.readouterr().err
+        with pytest.raises(rb.DataError, match="name a new one"):
+            rb.studies.simulate(topics=2, runs=1).write(tmp_path)
         assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

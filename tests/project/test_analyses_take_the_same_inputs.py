@@ -9,7 +9,7 @@ import pytest
 
 import rankbounds as rb
 
-MADE = rb.probability.simulate(
+MADE = rb.studies.simulate(
     runs=3, topics=3, documents=40, depth=12, pool_depth=6, grades=2, ties=0.2, relevant=0.3, seed=3
 )
 QRELS, RUNS = MADE.pooled.to_dict(), {run.name: run.to_dict() for run in MADE.runs}

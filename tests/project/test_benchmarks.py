@@ -151,7 +151,7 @@ def test_programs_in_c_are_named_or_on_the_path(tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_judging_in_the_order_of_value_settles_a_pair_sooner_than_at_random():
-    simulated = rb.probability.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
+    simulated = rb.studies.simulate(6, 12, 150, 20, best=0.2, worst=0.5, relevant=0.2, seed=4)
     for measure in ("P@10", "nDCG@10"):
         found = judging_order.mean_counts(simulated.complete, simulated.runs, rb.parse_measure(measure), 3, 10, 1)
         assert found["pairs"] == 3

@@ -154,7 +154,8 @@ def test_everybody_knows_it(z, tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["settings"]["tested_by"] == "z test"
     assert as_json(Evidence.read(qrels, runs).compare("RR", test=z).pairs.rows()) == told["pairs"]
-    assert main(["discriminative-power", str(qrels), *map(str, runs), "-m", "RR", "--test", z]) == 0
+    (power,) = rb.stats.discriminative_power(rb.evaluate(qrels, runs, "RR"), 0.05, z).rows()
+    assert power["test"] == z
     page = gather(qrels, runs, Choices(measures=["RR"], test=z))
     assert page["comparison"] == told["settings"]
     with pytest.raises(SystemExit):

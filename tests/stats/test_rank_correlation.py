@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -13,10 +12,8 @@ from scipy import stats
 
 import rankbounds as rb
 from array_scores import scores_of
-from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.evaluation.best_runs import keep_best
-from rankbounds.judging.pools import pool, restrict
 from rankbounds.stats.rank_correlation import (
     agreement,
     critical_tau,
@@ -180,20 +177,6 @@ class TestAgreementOfOrders:
             assert (row["tau_without"], row["change"]) == pytest.approx((tau, tau - whole))
         changes = [row["change"] for row in found.by_topic]
         assert changes == sorted(changes, reverse=True)
-
-    def test_pools_and_best_runs_on_the_command_line(self, capsys):
-        files = [str(DATA / "qrels.txt"), str(DATA / "runs")]
-        assert main(["agreement", *files, "-m", "AP", "--pool-depth", "3,40", "--best", "4", "--format", "json"]) == 0
-        rows = json.loads(capsys.readouterr().out)
-        assert [row["pool_depth"] for row in rows] == [3, 40]
-        assert rows[1]["tau"] == pytest.approx(1)  # (a pool of the whole lists leaves no judgment of a run out)
-        judgments, runs = rb.read_qrels(files[0]), keep_best(*files, 4)
-        pooled = restrict(judgments, pool(files[1], depth=3))
-        means = [rb.evaluate(qrels, runs, "AP").mean().value[:, 0, 0] for qrels in (judgments, pooled)]
-        assert rows[0]["tau"] == pytest.approx(kendall_tau(*means))
-        assert main(["agreement", *files, "-m", "AP", "--pool-depth", "3", "--against", files[0]]) == 2
-        assert main(["agreement", *files, "-m", "AP,RR", "--best-by", "AP"]) == 2
-        assert "--best-by goes with --best" in capsys.readouterr().err
 
     def test_words_on_topics_are_about_one_order_each(self):
         """Pools of two depths were told as one; where one side levels all runs there is no tau without any topic."""

@@ -1,15 +1,17 @@
-"""Commands that check: run files, trec_eval's numbers under its own options, and why another tool's numbers differ."""
+"""Commands that check runs and judgments, print trec_eval's numbers, and say why another tool's numbers differ."""
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, everyday, group_under, whole
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import RankboundsError, UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.files.opening import STANDARD_INPUT
 from rankbounds.results import Result
 
 
@@ -17,10 +19,12 @@ from rankbounds.results import Result
     "check",
     "Can I trust these files and numbers?",
     1,
-    reading.RUNS,
+    replace(reading.RUNS, usage="[RUN ...]"),
     *group_under(
         "input",
-        Option("--qrels QRELS", "judgments, to find missing topics and what ties do to the scores"),
+        Option(
+            "--qrels QRELS", "judgments, to find missing topics and what ties do to the scores; alone: what they hold"
+        ),
         Option("--topics-file FILE", "the topics that every run must have, and no others: a file of ids or of queries"),
         Option("--corpus FILE", "ids of all documents, one per line, to report documents outside the corpus"),
         everyday=True,
@@ -36,7 +40,7 @@ from rankbounds.results import Result
     *output.figures("findings", "leaderboard (with --qrels)"),
     *output.OUTPUT,
 )
-def run_check(options: Options) -> int:
+def run_check(options: Options) -> int | Result:
     """Check whether runs can be submitted and scored; exit code 0 (ok) or 1 (errors).
 
       rankbounds check runs
@@ -46,9 +50,16 @@ def run_check(options: Options) -> int:
     asked for, too many documents, documents outside the corpus. Warnings, which fail with --strict: score, stated rank
     and line order that contradict each other, gaps in the ranks, empty lists. Notes: ties, and with --qrels what they
     can move. A folder gives one table with a row per run, then the details of runs that fail; json has all findings.
+
+    Judgments alone ("check qrels.txt") are described: documents per topic that are judged, relevant, and of each grade.
     """
+    from rankbounds.checking.judgments import describe
     from rankbounds.checking.submissions import check
 
+    if not options.runs:
+        if options.qrels is None:
+            raise UsageError("Name runs, or judgments.")
+        return describe(reading.judgments_from(options))
     found = check(
         reading.runs_from(options),
         None if options.qrels is None else reading.judgments_from(options),
@@ -60,36 +71,15 @@ def run_check(options: Options) -> int:
         examples=max(0, options.examples),
         progress=progress_on_terminal("runs checked"),
     )
+    if options.qrels is None and [run.count("unreadable") for run in found] == [1] and options.runs != [STANDARD_INPUT]:
+        with contextlib.suppress(RankboundsError):  # what is no run may be judgments
+            return describe(reading.judgments_from(options, options.runs[0]))
     if options.best:
         if options.qrels is None:
             raise UsageError("--best needs scores: give judgments (--qrels).")
         found = found.best(options.best)
     output.finish(options, found)
     return 0 if found.ok else 1
-
-
-@command(
-    "describe",
-    "Can I trust these files and numbers?",
-    3,
-    *(reading.QRELS, replace(reading.RUNS, usage="[RUN ...]")),
-    Option("--rel GRADE", "lowest grade that is relevant (default 1)", 1.0, everyday=True),
-    *reading.READING,
-    *output.OUTPUT,
-)
-def run_describe(options: Options) -> Result:
-    """Describe judgments: topics, judged and relevant documents per topic by grade, and how deep runs are judged.
-
-      rankbounds describe qrels.txt
-      rankbounds describe qrels.txt runs
-
-    One row per kind of document: how many topics have any, the minimum, mean, median and maximum per topic, the total.
-    A document of grade -1 was pooled and not judged. With runs, a sentence says to which depth they are judged.
-    """
-    from rankbounds.checking.judgments import describe
-
-    runs = reading.runs_from(options) if options.runs else None
-    return describe(reading.judgments_from(options), runs, rel=options.rel)
 
 
 @command(

@@ -1,10 +1,10 @@
-"""Commands about judgments to make: what to judge next, pools, levels from preferences, smaller samples."""
+"""Commands about judgments to make: what to judge next, pools and parts of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
@@ -12,8 +12,6 @@ from rankbounds.commands.console.options import Option, Options, call, everyday
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.judging import pools
 from rankbounds.judging.next.residuals import STRATEGIES
-
-DEFAULT_RATES = ",".join(f"{rate:g}" for rate in pools.RATES)
 
 
 @command(
@@ -94,14 +92,16 @@ def run_judge_next(options: Options) -> None:
     "pool",
     "What should be judged next?",
     2,
-    reading.RUNS,
+    replace(reading.RUNS, usage="[RUN ...]"),
     *everyday(
         Option("--depth D", "pool the top D documents of each run and topic", type=int),
         Option("--budget N", "pool at most N documents per topic", type=int),
         Option("--restrict QRELS", "judgments to take grades from"),
+        Option("--keep RATE", "keep a random part of these judgments, such as 10%, topic by topic", type=scoring.share),
         Option("--groups FILE", 'the group of each run: lines of "run group"'),
         Option("--without GROUP", "leave out documents that only this group retrieved"),
     ),
+    scoring.SEED,
     scoring.ORDER,
     *reading.READING,
     output.JUDGMENTS_FILE,
@@ -117,7 +117,18 @@ def run_pool(options: Options) -> None:
 
     With --restrict QRELS, documents of the pool that QRELS judges get their grade. With --without GROUP as well, QRELS
     is written without the documents that only this group's runs brought into a pool of that depth.
+
+    --keep 10% simulates a cheaper collection (Sakai 2007): each topic keeps max(1, trunc(R / 10)) of its R relevant and
+    max(10, trunc(N / 10)) of its N non-relevant documents, of the pool or, without runs, of all of QRELS. With the same
+    seed, what a smaller part keeps is in every larger one.
     """
+    if options.keep is not None and options.restrict is None:
+        raise UsageError("--keep takes a part of judgments: name them with --restrict QRELS.")
+    if not options.runs:
+        if options.keep is None:
+            raise UsageError("A pool needs runs.")
+        reduce_judgments(options, reading.judgments_from(options, options.restrict))
+        return
     if (options.without is None) != (options.groups is None):
         raise UsageError("--without GROUP needs --groups FILE, and the other way round.")
     if options.without is not None and (options.restrict is None or options.depth is None):
@@ -137,6 +148,9 @@ def run_pool(options: Options) -> None:
         pooled = pools.pool(runs, depth=options.depth, budget=options.budget, ties=options.ties)
         if options.restrict is not None:
             pooled = pools.restrict(reading.judgments_from(options, options.restrict), pooled)
+    if options.keep is not None:
+        reduce_judgments(options, pooled)
+        return
     output.write_pairs(options, pooled)
     judged = int((pooled.grade != POOLED_NOT_JUDGED).sum())
     relevant = int((pooled.grade >= 1).sum())
@@ -146,55 +160,13 @@ def run_pool(options: Options) -> None:
     )
 
 
-@command(
-    "reduce",
-    "How few judgments would be enough?",
-    1,
-    reading.QRELS,
-    *everyday(
-        Option("--rate J", f"percentages, separated by commas (default {DEFAULT_RATES})", DEFAULT_RATES),
-        scoring.SEED,
-        Option("--rel REL", "lowest grade that counts as relevant (default 1)", 1.0),
-        Option("--keep-pool", "write the others with grade -1 (pooled, not judged), for infAP"),
-    ),
-    *reading.READING,
-    replace(output.JUDGMENTS_FILE, help="write to this file; {rate} in its name is replaced by the rate"),
-)
-def run_reduce(options: Options) -> None:
-    """Draw smaller samples of judgments, to simulate a cheaper test collection.
-
-      rankbounds reduce qrels.txt --rate 50 -o half.txt
-      rankbounds reduce qrels.txt --rate 50,10 -o qrels.{rate}.txt
-
-    At a rate of j percent each topic keeps max(1, trunc(R j / 100)) of its R relevant and max(10, trunc(N j / 100)) of
-    its N non-relevant documents. With the same seed, the judgments of a smaller rate are among those of a larger one.
-    Several rates need -o with {rate} in the name of the file.
-    """
-    rates = _rates(options.rate)
-    if len(rates) > 1 and "{rate}" not in (options.output or ""):
-        raise UsageError("Several rates need several files: name them with -o, such as -o qrels.{rate}.txt.")
-    targets = {rate: (options.output or "").replace("{rate}", f"{rate:g}") for rate in rates}
-    output.check_outputs(options, list(filter(None, targets.values())))
-    qrels = reading.judgments_from(options)
-    for rate, kept in pools.draw_reductions(qrels, rates, seed=options.seed, rel=options.rel).items():
-        output.write_pairs(
-            options, qrels.only_judged(kept) if options.keep_pool else pools.subset(qrels, kept), targets[rate]
-        )
-        relevant = int((qrels.grade[kept] >= options.rel).sum())
-        say(
-            f"rate {rate:g}%, seed {options.seed}: kept {int(kept.sum()):,} of {len(qrels):,} judgments "
-            f"({relevant:,} relevant)."
-        )
-
-
-def _rates(text: str) -> list[float]:
-    try:
-        rates = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise UsageError(
-            f'The rates "{text}" are not percentages with commas between them, such as 90,50,10.'
-        ) from None
-    for rate in rates:
-        if not 0 < rate <= 100:
-            raise UsageError(f"A rate is a percentage above 0 and up to 100, not {rate:g}.")
-    return list(dict.fromkeys(rates))
+def reduce_judgments(options: Options, judgments: Qrels) -> None:
+    """Write the part of the judgments that is kept."""
+    rate = 100 * options.keep
+    kept = pools.reduce(judgments, [rate], seed=options.seed)[rate]
+    output.write_pairs(options, kept)
+    relevant = int((kept.grade >= 1).sum())
+    say(
+        f"{rate:g}% of each topic (seed {options.seed}): kept {len(kept):,} of {len(judgments):,} judgments "
+        f"({relevant:,} relevant)."
+    )

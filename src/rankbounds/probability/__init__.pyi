@@ -3,6 +3,5 @@
 from rankbounds.probability.models.trusted_labels import label_probabilities as label_probabilities
 from rankbounds.probability.models.urn import sample_rankings as sample_rankings
 from rankbounds.probability.models.urn import urn_moments as urn_moments
-from rankbounds.probability.simulated_collections import simulate as simulate
 
 __all__: list[str]

@@ -97,7 +97,7 @@ def simulate(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> made = rb.probability.simulate(runs=3, topics=2, documents=50, depth=10, pool_depth=2, seed=1)
+    >>> made = rb.studies.simulate(runs=3, topics=2, documents=50, depth=10, pool_depth=2, seed=1)
     >>> [run.name for run in made.runs], len(made.complete), len(made.pooled)
     (['run1', 'run2', 'run3'], 100, 10)
     """

@@ -28,7 +28,7 @@ from rankbounds.measures import parse_measures
 from rankbounds.plots.style import COLOURS, colour_of, draw_band
 from rankbounds.rbp import curves
 from rankbounds.rbp.contributions import list_contributions
-from rankbounds.stats.rank_correlation import kendall_tau
+from rankbounds.stats.rank_correlation import kendall_tau, spearman
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.studies.study import (
     BESIDE,
@@ -64,6 +64,7 @@ PRINTED_CONTRIBUTIONS = {
 }
 """Tables I and II, for the relevant documents of ``EXAMPLE``; Table II before the factor 1 - p."""
 TESTS = {"bootstrap": "bootstrap", "t": "t test", "wilcoxon": "Wilcoxon's test"}
+COEFFICIENTS = {"tau": kendall_tau, "spearman": spearman}
 LEVEL = 0.05
 REFERENCES = ("RR", "P@10", "RPrec", "AP")
 """The columns of Table III."""
@@ -340,8 +341,8 @@ def agreement_by_measure(
 
     Kendall's tau between the orders of runs by every two measures, and between the order by each measure with only a
     shallow pool judged and that by every measure with all judgments. ``pool_depth`` is empty if both use all judgments;
-    otherwise it is the depth of the pool for the first measure. ``rankbounds agreement`` has other coefficients, such
-    as Spearman's, which the paper mentions.
+    otherwise it is the depth of the pool for the first measure. Beside each tau is Spearman's coefficient, which the
+    paper mentions.
     """
     result = order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, depths, progress)
     return replace(result, agreement=_agreement_with_table_3(result.rows()))
@@ -380,11 +381,11 @@ def order_agreement(
     means = np.stack([merit(means[..., column], measure) for column, measure in enumerate(chosen)], axis=-1)
     names = [str(measure) for measure in chosen]
     rows: Rows = [
-        {"measure": names[a], "other": names[b], "pool_depth": depth, "tau": plain(tau)}
+        {"measure": names[a], "other": names[b], "pool_depth": depth}
+        | {name: plain(of(shallow[:, a], means[0][:, b])) for name, of in COEFFICIENTS.items()}
         for depth, shallow in zip((None, *depths), means, strict=True)
         for a, b in itertools.product(range(len(names)), repeat=2)
         if depth or a < b
-        for tau in [kendall_tau(shallow[:, a], means[0][:, b])]
     ]
     whole = [row for row in rows if row["pool_depth"] is None]
     known = [row for row in whole if row["tau"] is not None]

@@ -22,7 +22,7 @@ from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.judging.pools import RATES, draw_reductions
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.stats.rank_correlation import kendall_tau
+from rankbounds.stats.rank_correlation import critical_tau, kendall_tau
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import Resampling, p_values, pairs_of
 from rankbounds.studies.moffat_zobel import (
@@ -63,7 +63,7 @@ def judgments_by_topic(qrels: QrelsLike, runs: RunsLike) -> StudyResult:
     """How much is judged, and how much of it is relevant?
 
     The numbers of topics, of judged, relevant and non-relevant documents and of each grade: the least, the mean and the
-    most of a topic. ``rankbounds describe`` prints the same.
+    most of a topic. ``rankbounds check`` prints the same.
     """
     found = describe(qrels, runs)
     counts = {row["documents"]: row for row in found.rows()}
@@ -105,6 +105,10 @@ def agreement_by_alternative(
     Kendall's tau between the orders of runs by every two measures, with all judgments.
     """
     result = order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, (), progress)
+    least = critical_tau(result.settings["runs"], 0.01)
+    if not math.isnan(least):
+        chance = f"Of {result.settings['runs']} runs, a tau of {least:.3f} or more is significant at 0.01."
+        result = replace(result, answer=f"{result.answer} {chance}")
     tau = {frozenset((row["measure"], row["other"])): row["tau"] for row in result.rows()}
     pairs = [frozenset((name, "AP")) for name in ("AP'", "Bpref_R")]
     if all(pair in tau for pair in pairs):

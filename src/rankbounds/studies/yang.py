@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.checking.bands import worst_difference
+from rankbounds.checking.bands import rank_safe_depth, worst_difference
 from rankbounds.checking.findings import in_words, places
 from rankbounds.checking.submissions import check
 from rankbounds.collection.bands import Rho
@@ -116,12 +116,17 @@ def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[Rh
     """How much can bands of ranks take from any list at all?
 
     The most that a score can lose when documents are ranked in bands that grow by the factor rho, taking the mean over
-    all orders inside a band. ``rankbounds bands --table`` prints the same.
+    all orders inside a band. Down to the rank-safe depth every document keeps its place.
     """
     if not rhos:
         raise UsageError("Name at least one rho.")
     rows: Rows = [
-        {"measure": str(measure), "rho": str(rho), "loss": worst_difference(measure, rho)}
+        {
+            "measure": str(measure),
+            "rho": str(rho),
+            "loss": worst_difference(measure, rho),
+            "rank_safe_depth": rank_safe_depth(rho),
+        }
         for measure in parse_measures(measures)
         for rho in rhos
     ]

@@ -99,7 +99,7 @@ def compare_collections(
     --------
     >>> import rankbounds as rb
     >>> made = {
-    ...     name: rb.probability.simulate(3, topics=9, documents=60, depth=20, pool_depth=20, relevant=0.3, seed=seed)
+    ...     name: rb.studies.simulate(3, topics=9, documents=60, depth=20, pool_depth=20, relevant=0.3, seed=seed)
     ...     for seed, name in enumerate(["web", "news", "mail"])
     ... }
     >>> compared = rb.compare_collections({name: (c.complete, c.runs) for name, c in made.items()}, "AP")
