@@ -156,7 +156,7 @@ class Case:
 
     @property
     def largest(self) -> float:
-        return max(1.0, self.gain(self.possible[-1]))
+        return self.gain(self.possible[-1])
 
     def shown(self, score: float) -> float:
         """The score as it is compared."""

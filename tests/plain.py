@@ -1,8 +1,8 @@
 """Slow, obvious definitions of every measure, written from the papers. They share no code with the package.
 
 A ranked list is a list of grades, ``None`` for an unjudged document. ``judged`` lists the grades of all judged
-documents of the topic, retrieved or not. ``largest`` is the largest gain of the collection, at least 1. ``table`` says
-what grades gain, where that is not the grade itself.
+documents of the topic, retrieved or not. ``largest`` is the largest gain of the collection, at least that of grade 1.
+``table`` says what grades gain, where that is not the grade itself.
 """
 
 from __future__ import annotations
@@ -18,6 +18,11 @@ class Topic:
     judged: list[float]
     largest: float
     table: dict[float, float] = field(default_factory=dict)
+
+    @property
+    def scale(self) -> float:
+        """What gains are divided by: nothing where they all lie between 0 and 1."""
+        return max(1.0, self.largest)
 
     def relevance(self, rel: float) -> list[int]:
         return [1 if grade is not None and grade >= rel else 0 for grade in self.ranking]
@@ -55,7 +60,7 @@ def rbp(topic: Topic, m) -> float:
         if m.cutoff is not None and position >= m.cutoff:
             break
         if m.graded:
-            divisor = m.max_grade if m.max_grade is not None else topic.largest
+            divisor = m.max_grade if m.max_grade is not None else topic.scale
             if m.by_topic:
                 divisor = max([1.0, *map(topic.gain, topic.judged)])
             worth = topic.gain(grade) / divisor
@@ -132,7 +137,7 @@ def ndcg(topic: Topic, m) -> float:
 
 
 def err(topic: Topic, m) -> float:
-    largest = m.max_grade if m.max_grade is not None else topic.largest
+    largest = m.max_grade if m.max_grade is not None else topic.scale
     reached, total = 1.0, 0.0
     for rank, grade in enumerate(topic.gains()[: m.cutoff], 1):
         stops = (2**grade - 1) / 2**largest
@@ -329,7 +334,7 @@ def bejeweled(topic: Topic, m, beyond: int = 0) -> float:
 
 def nearly_err(unsatisfied):
     def definition(topic: Topic, m, beyond: int = 0) -> float:
-        satisfies = [topic.gain(grade) / topic.largest for grade in topic.ranking]
+        satisfies = [topic.gain(grade) / topic.scale for grade in topic.ranking]
         return rate_by_relevance(satisfies, lambda rank, _, gain: unsatisfied(rank, m) * (1 - gain), beyond)
 
     return definition
@@ -871,6 +876,7 @@ def value_and_greatest(topic: Topic, measure) -> tuple[float, float]:
     length, tail = len(topic.ranking), 0.0
     if measure.name == "RBP":
         tail = measure.p ** (length if measure.cutoff is None else min(length, measure.cutoff))
+        tail *= min(1.0, topic.largest) if measure.graded and measure.max_grade is None else 1.0
     if measure.name == "SDCG":
         weights = [_discount(rank, measure.base) for rank in range(1, measure.cutoff + 1)]
         tail = sum(weights[length:]) / sum(weights)

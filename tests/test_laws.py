@@ -87,6 +87,7 @@ SCALES = (
     (WHOLE, {1: 1, 2: 3, 3: 7}),
     (WHOLE, {0: 0.5, 1: 1, 2: 2, 3: 2.5}),
     (WHOLE, {0: 1, 1: 1, 2: 4}),
+    (WHOLE, {1: 0.25, 2: 0.5, 3: 0.75}),
 )
 """Grades to draw from, and what they gain where that is not the grade."""
 

@@ -47,6 +47,7 @@ SCALES = (
     ((0, 0.5, 1), {}),
     ((0, 1, 2), {1: 1, 2: 3}),
     ((0, 1, 2), {0: 0.5, 1: 1, 2: 2}),
+    ((0, 1, 2), {1: 0.25, 2: 0.5}),
 )
 NO_MEAN_OVER_TIES = {"GMAP", "GMBpref", "YAAP"}
 PENALISED = ("Bpref", "Rpref_N")
@@ -98,7 +99,7 @@ class Case:
         """All worlds, each document that the list lacks of any grade; ``others``: up to so many that do not count."""
         plain = getattr(measure, "measure", measure)
         levels = sorted({*self.grades, 1} if plain.graded else {*self.grades, 1, plain.rel})
-        largest = max(1.0, *map(self.gain, self.grades), *self.table.values())
+        largest = max(map(self.gain, (1, *self.grades, *self.table)))
         holes = [at for at, grade in enumerate(self.ranking) if grade is None]
         relevant_levels = [grade for grade in levels if self.counts_as_relevant(measure, grade)]
         other_levels = [grade for grade in levels if not self.counts_as_relevant(measure, grade)]

@@ -204,3 +204,16 @@ def test_bounds_of_rpref_are_all_but_attained_on_longer_lists(measure):
     slack = 0.02 if measure == "Rpref_N" else 1e-9
     assert values.min() - slack <= low <= values.min() + 1e-9
     assert values.max() - 1e-9 <= high <= values.max() + slack
+
+
+@pytest.mark.parametrize("measure", ["DCG@3", "nDCG@3", "ERR@3", "RBP(graded=true)", "RBP(graded=true,by_topic=true)"])
+@pytest.mark.parametrize("gain", ["1=0.25,2=0.5", "1=0.25,2=4", "2=0.5"])
+def test_an_unjudged_document_has_at_most_the_largest_gain_of_the_table(measure, gain):
+    """Of tables that stay below 1 too; a grade that the table lacks keeps its value, and a grade of 1 can occur."""
+    qrels, run = {"a": 2, "b": 1, "c": 0}, ranked("x", "a", "y", "c")
+    best = 1 if gain == "2=0.5" else 2
+    as_best = value(qrels | {"x": best, "y": best}, run, measure, gain=gain)
+    assert value(qrels, run, measure, gain=gain, unjudged="relevant") == pytest.approx(as_best)
+    if not measure.startswith(("RBP", "nDCG")):
+        found = rb.evaluate({"q": qrels}, {"q": run}, measure, gain=gain)
+        assert found.high[0, 0, 0] == pytest.approx(as_best)

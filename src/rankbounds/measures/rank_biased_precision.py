@@ -69,13 +69,24 @@ class RBP(RankWeighted):
     def tail(self, depth: Ints) -> Floats:
         return self.p ** depth.astype(np.float64)
 
+    def open_tail(self, rankings: Rankings) -> Floats:
+        open_weight = super().open_tail(rankings)
+        if not self.graded:
+            return open_weight
+        return open_weight * np.minimum(self.largest_gain(rankings.facts) / self._scale(rankings), 1.0)
+
+    def _scale(self, rankings: Rankings) -> Floats:
+        """Return what the gains of each list are divided by, or of all lists."""
+        facts = rankings.facts
+        return facts.top_gain[rankings.topic] if self.by_topic else np.full(1, self.max_grade or facts.scale)
+
     def worth(self, rankings: Rankings) -> Floats:
         if not self.graded:
             return rankings.relevant(self.rel)
         facts = rankings.facts
-        largest = facts.top_gain[rankings.topic][:, None] if self.by_topic else np.asarray(self.largest_gain(facts))
-        least = np.minimum(facts.nonrelevant_gain / largest, 1.0)
-        worth = np.where(rankings.holes, least + rankings.chance * (1 - least), rankings.gain() / largest)
+        scale = self._scale(rankings)[:, None]
+        least, most = (np.minimum(gain / scale, 1.0) for gain in (facts.nonrelevant_gain, self.largest_gain(facts)))
+        worth = np.where(rankings.holes, least + rankings.chance * (most - least), rankings.gain() / scale)
         if self.max_grade is not None and worth.max(initial=0.0) > 1:
             raise DataError(f"{self}: a document has gain {rankings.gain().max():g}, more than max_grade.")
         return worth

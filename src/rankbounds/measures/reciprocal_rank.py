@@ -103,10 +103,10 @@ class ERR(Stopping):
     graded = True
 
     def worth(self, rankings: Rankings) -> Floats:
-        largest = self.largest_gain(rankings.facts)
+        largest, facts = self.max_grade or rankings.facts.scale, rankings.facts
         if largest < (seen := rankings.assume(0.0).gain().max(initial=0.0)):
             raise DataError(f"{self}: a document has gain {seen:g}, more than max_grade.")
-        least, most = (satisfies(gain, largest) for gain in (rankings.facts.nonrelevant_gain, largest))
+        least, most = (satisfies(gain, largest) for gain in (facts.nonrelevant_gain, self.largest_gain(facts)))
         return np.where(rankings.holes, least + rankings.chance * (most - least), satisfies(rankings.gain(), largest))
 
     def weights(self, n: int) -> Floats:

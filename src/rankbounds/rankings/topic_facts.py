@@ -59,9 +59,9 @@ class TopicFacts(Memory):
         judged = qrels.grade != POOLED_NOT_JUDGED
         in_table = [gain for _, gain in self.rule.table]
         seen = self.rule(np.maximum(qrels.grade[judged], 0.0) if grades is None else grades)
-        self.max_gain = float(max(1.0, *in_table, seen.max(initial=0.0)))
+        self.max_gain = float(max(*self.rule(np.ones(1)), *in_table, seen.max(initial=0.0))) or 1.0
         """The largest gain an unjudged document may have: the largest of the collection or the gain table, and at
-        least 1, whether gains come from a table or are the grades themselves."""
+        least that of grade 1, which may occur whether it was judged or not."""
         self.nonrelevant_gain = float(self.rule(np.zeros(1))[0])
         """What a document of grade 0 gains: nothing, unless the gain table says so."""
         least = float(min(self.nonrelevant_gain, *in_table, seen.min(initial=np.inf)))
@@ -86,6 +86,11 @@ class TopicFacts(Memory):
     def restricted(self, kept: Flags) -> TopicFacts:
         """The facts if these judgments alone had been made."""
         return TopicFacts(self.qrels, self.rule, kept, self._grades)
+
+    @property
+    def scale(self) -> float:
+        """What gains are divided by to be at most 1: the largest, unless all lie between 0 and 1."""
+        return max(1.0, self.max_gain)
 
     @cached_property
     def subtopics(self) -> SubtopicFacts:

@@ -87,7 +87,7 @@ class Observed:
             grade = rankings.facts.grade
             self.grades = np.unique(grade[grade > 0])
             if self.rbp.graded:
-                self.largest = self.rbp.max_grade or rankings.facts.max_gain
+                self.largest = self.rbp.max_grade or rankings.facts.scale
         depth = min(rankings.width, STRIP_DEPTH)
         grade = rankings.grade[:, :depth]
         level = np.searchsorted(self.grades, grade, side="right")

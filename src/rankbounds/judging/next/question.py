@@ -405,7 +405,8 @@ class Question:
         if not self.measure.graded:
             return (grade > 0).astype(np.float64)
         facts = self.collection.facts
-        return np.clip((facts.rule(grade) - facts.nonrelevant_gain) / (facts.max_gain - facts.nonrelevant_gain), 0, 1)
+        span = facts.max_gain - facts.nonrelevant_gain
+        return np.clip((facts.rule(grade) - facts.nonrelevant_gain) / (span or 1.0), 0, 1)
 
     def until_settled(self, pairs: Sequence[Pair], grade: Floats, order: Ints, guess: float) -> float:
         """After how many judgments in this order every pair's bounds lie on one side of 0; bounds only narrow."""
