@@ -23,7 +23,6 @@ QUESTIONS = (
     "Can I trust these files and numbers?",
     "What should be judged next?",
     "Can I trust the labels of a model (LLM as a judge)?",
-    "How few judgments would be enough?",
     "Which measure should I use?",
     "RBP: which persistence, and what does it change?",
     "How do I show the results?",
