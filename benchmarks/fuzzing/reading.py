@@ -242,6 +242,8 @@ def engines(rng: Random, spark: Any = None) -> Case:
         lines = files["r"].splitlines(keepends=True)
         rng.shuffle(lines)
         files["r"] = b"".join(lines)
+    if text and rng.random() < 0.1:
+        files["r"] *= 2  # as cat makes it
     cut = rng.choice(("q", "r"))
     if rng.random() < 0.85:
         files[cut] = damaged(rng, files[cut], text=text)

@@ -26,6 +26,7 @@ from rankbounds.collection.run import run_in
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines import streaming
 from rankbounds.evaluation.engines.streaming import remove_abandoned, scratch_folder
+from rankbounds.files import topic_batches
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.topic_batches import LargeFile
 from same_outcome import assert_same_outcome, split, streamed
@@ -490,6 +491,45 @@ def test_many_topics_take_the_memory_that_is_promised(tmp_path):
         )
         taken.append(int(ended.stdout) * 1024)
     assert taken[1] - taken[0] < 100_000 * 2 * (100 + 24 + 48)
+
+
+TWICE = MEASURED.replace("import re, sys", "import re, sys, rankbounds").replace(
+    "streaming.evaluate", "try: streaming.evaluate"
+)
+TWICE = TWICE.replace("print(", "except rankbounds.DataError as error: print(error)\nprint(")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the greatest memory is read from /proc")
+def test_a_run_written_twice_takes_the_memory_that_is_promised(tmp_path):
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("1 0 d 1\n")
+    content = "".join(f"{topic} Q0 document-{doc} 1 1 t\n" for topic in range(300) for doc in range(1000))
+    taken = []
+    for times in (1, 2):
+        run.write_text((content if times > 1 else content.replace("document-", "document")) + content)
+        command = [sys.executable, "-c", TWICE, str(qrels), str(run)]
+        *told, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        assert [one.partition(": ")[0] for one in told] == [f"{run}:300001"] * (times - 1)
+        taken.append(int(peak) * 1024)
+    assert taken[1] - taken[0] < 16 << 20
+
+
+def test_the_first_repeat_of_many_parts_is_found_in_one_reading(tmp_path, monkeypatch):
+    lines = [f"{topic} Q0 document-{doc} 1 1 t\n" for topic in range(300) for doc in range(20)]
+    file = LargeFile(str(tmp_path / "run"), RUN_COLUMNS, 1 << 12)
+    (tmp_path / "run").write_text("".join(lines * 2))
+    readings, read = [], topic_batches.blocks_of_lines
+
+    def counted(path, size):
+        readings.append(size)
+        return read(path, size)
+
+    monkeypatch.setattr(topic_batches, "blocks_of_lines", counted)
+    with scratch_folder(tmp_path) as scratch:
+        error = file.first_error(scratch)
+    assert (error.place.line, error.problem) == (6001, 'document "document-0" of topic "0" is listed twice.')
+    parts = file.size() // file.piece_bytes
+    assert len([size for size in readings if size != 1 << 16]) < 5 < parts  # first lines are read again, and are short
 
 
 LIMITED = """

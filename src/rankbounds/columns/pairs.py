@@ -142,22 +142,24 @@ class Pairs:
             again[np.unique(number, return_index=True)[1]] = False
             return np.flatnonzero(again)
 
-        def repeated(rows: slice | Ints) -> Words:
-            keys = self.keys[rows]
-            return keys[:0] if none_repeated(keys, self.topic[rows]) else repeated_keys(keys)
+        return np.sort(np.concatenate([*in_threads(self._repeats_in, self.topic_slices(), threads)]))
 
-        shared = [keys for keys in in_threads(repeated, self.topic_slices(), threads) if keys.size]
-        if not shared:
+    def _repeats_in(self, rows: slice | Ints) -> Ints:
+        """Do so within whole topics, each in the order given."""
+        keys = self.keys[rows]
+        if none_repeated(keys, self.topic[rows]) or not repeated_keys(keys).size:
             return np.empty(0, dtype=np.int64)
-        suspects = np.isin(self.keys, np.concatenate(shared), kind="sort")  # kind="table" overflows in NumPy 2.0.0
-        seen: set[tuple[int, bytes]] = set()
-        later = []
-        for row in np.flatnonzero(suspects).tolist():
-            pair = self.raw(row)
-            if pair in seen:
-                later.append(row)
-            seen.add(pair)
-        return np.array(later, dtype=np.int64)
+        order = np.argsort(keys, kind="stable")
+        keys, order = keys[order], row_numbers(rows)[order]
+        again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
+        earlier, later = order[again - 1], order[again]
+        same = self.docs.take(earlier).equals(self.docs.take(later)) & (self.topic[earlier] == self.topic[later])
+        if same.all():
+            return later
+        shared = np.isin(keys, keys[again[~same]], kind="sort")  # kind="table" overflows in NumPy 2.0.0
+        seen: dict[tuple[int, bytes], int] = {}
+        among = [row for row in order[shared].tolist() if seen.setdefault(self.raw(row), row) != row]
+        return np.concatenate([later[~shared[again]], np.array(among, dtype=np.int64)])
 
     def reject_repeats(self, remedy: str, threads: int = 1, further: Ids | None = None) -> None:
         """Raise for the first repeated pair, with the same ``further`` id if there are such."""

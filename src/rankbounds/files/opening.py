@@ -343,12 +343,13 @@ def check_unchanged(name: str, file: int) -> Iterator[int]:
     after = os.fstat(file)
     written = (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns)
     if written or (before.st_ctime_ns != after.st_ctime_ns and before.st_nlink == after.st_nlink):
-        raise _changed(name)
+        raise changed(name)
     if problem is not None:
         raise problem
 
 
-def _changed(name: str) -> DataError:
+def changed(name: str) -> DataError:
+    """Return the error for a file that was written to meanwhile."""
     return DataError(name, "this file changed while it was read.", "Read it again when it is complete.")
 
 
@@ -366,7 +367,7 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
     several = threads if hasattr(os, "preadv") else 1
     *whole, last = in_threads(read_piece, range(0, len(target), _PIECE_BYTES), several)
     if any(size < _PIECE_BYTES for size in whole):  # the memory behind it would hold what it held before
-        raise _changed(str(file.name))
+        raise changed(str(file.name))
     return len(whole) * _PIECE_BYTES + last
 
 

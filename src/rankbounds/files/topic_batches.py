@@ -12,7 +12,7 @@ import itertools
 import math
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from rankbounds.files.formats import recognise
 from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, line_of
 from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
 from rankbounds.files.objects import columns_of, ids_of_series
-from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
+from rankbounds.files.opening import STANDARD_INPUT, Text, changed, stream, text_of
 from rankbounds.files.trec import Layout, NothingReadError
 
 READ_BYTES = 1 << 26
@@ -373,9 +373,11 @@ class LargeFile:
         except DataError as error:
             raise error.moved_to(replace(error.place or Place(""), file=self.path)) from None
 
+    def _lines_of_part(self, name: Path) -> Columns:
+        return self._parse_lines(inner_text(self.path, name.read_bytes(), 0), self._first_line(), distinct=True)
+
     def _part_of_lines(self, name: Path) -> Columns:
-        text = inner_text(self.path, name.read_bytes(), 0)
-        lines = self._parse_lines(text, self._first_line(), distinct=True)
+        lines = self._lines_of_part(name)
         pairs = replace(lines.pairs, source=Source(self.path, "line", line_in_file=partial(self._line_in_file, name)))
         if not self.lenient:
             pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
@@ -396,15 +398,27 @@ class LargeFile:
             for content, before in blocks_of_lines(self.path, trec.BLOCK_BYTES):
                 with contextlib.suppress(NothingReadError):
                     self._parse_lines(inner_text(self.path, content, before), first_line, distinct=True)
-            repeats = []
-            for part in self.split(max(2, -(-self.size() // self.piece_bytes)), scratch):
-                try:
-                    self.part(part)
-                except DataError as error:
-                    repeats.append(error)
+            parts = self.split(max(2, -(-self.size() // self.piece_bytes)), scratch)
+            repeats = {number: self._first_repeat(part) for number, part in enumerate(parts) if part is not None}
+            lines = {number: line_of(error.place) for number, error in repeats.items() if error is not None}
+            if not lines:
+                return None
+            line, number = self._first_of_lines(lines, len(parts))
         except DataError as error:
             return error
-        return min(repeats, key=lambda error: line_of(error.place), default=None)
+        repeat = repeats[number]
+        assert repeat is not None
+        return repeat.moved_to(Place(self.path, line))
+
+    def _first_repeat(self, part: Path) -> DataError | None:
+        """Return the error for the first repeated document of a part, with its line there."""
+        try:
+            self._lines_of_part(part).pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
+        except NothingReadError:
+            return None
+        except DataError as error:
+            return error.with_traceback(None)  # which holds all that was read
+        return None
 
     def left_out(self, repeats: bool) -> LeftOutWarning:
         """Warn about what lenient reading leaves out. Pieces may see a line twice, so they are not asked.
@@ -424,11 +438,22 @@ class LargeFile:
 
     def _line_in_file(self, part: Path, number: int) -> int:
         """Return the line of the file for a line of a part, by reading the file again."""
-        parts = len(list(part.parent.iterdir()))
+        return self._first_of_lines({int(part.name): number}, len(list(part.parent.iterdir())))[0]
+
+    def _first_of_lines(self, lines: Mapping[int, int], parts: int) -> tuple[int, int]:
+        """Of one line in each of some parts return the one that the file has first: its line there, and its part."""
+        left = dict(lines)
         for content, before in blocks_of_lines(self.path, self._block_bytes):
             used, queries = queries_of(inner_text(self.path, content, 0))
-            mine = used[queries.hashes() % np.uint64(parts) == int(part.name)]
-            if number <= mine.size:
-                return before + int(mine[number - 1]) + 1
-            number -= mine.size
-        raise AssertionError(f"{self.path} has changed while it was read")
+            part = queries.hashes() % np.uint64(parts)
+            order = np.argsort(part, kind="stable")
+            there, begin, count = np.unique(part[order], return_index=True, return_counts=True)
+            found = []
+            for number, at, size in zip(there.tolist(), begin.tolist(), count.tolist(), strict=True):
+                if number in left and left[number] <= size:
+                    found.append((before + int(used[order[at + left[number] - 1]]) + 1, number))
+                elif number in left:
+                    left[number] -= size
+            if found:
+                return min(found)
+        raise changed(self.path)
