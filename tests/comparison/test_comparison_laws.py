@@ -421,6 +421,7 @@ class TestTests:
             assert coefficient(b, a) == coefficient(b, tied)
 
 
+@pytest.mark.filterwarnings("ignore:empty. not one of its")
 class TestCommands:
     """Twenty topics with the same precision, from relevant documents at other places; and searches of other lengths."""
 
@@ -510,7 +511,6 @@ class TestCommands:
         found = json.loads(command(*twice)[1])
         assert (found["pairs"][0]["difference"], found["pairs"][0]["p_value"]) == (0, 1)
 
-    @pytest.mark.filterwarnings("ignore:empty. not one of its")
     def test_infinite_is_not_unknown(self, files, command):
         arguments = ["evaluate", files / "qrels", files / "empty", "-m", "ESL(n=1)", "-m", "infAP", "--format"]
         rows = json.loads(command(*arguments, "json")[1])

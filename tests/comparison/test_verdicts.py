@@ -287,6 +287,24 @@ class TestWhatWouldSettle:
         plain = rb.compare(scores_of([1, 0.5, 0.2, 0.1], [0.3, 0.5, 0.4, 0])).words()
         assert "More topics would not settle" not in plain
 
+    @pytest.mark.parametrize("first", ["bm25", "prefixed"])
+    def test_ids_that_agree_where_no_document_of_a_run_is_judged(self, first):
+        """Both commands warn in the same words, and nobody is sent to judge documents of another name."""
+        dense = rb.read_run(DENSE)
+        prefixed = {query: {f"x-{doc}": score for doc, score in dense[query]} for query in dense.query_ids}
+        runs = {"bm25": BM25, "prefixed": prefixed}
+        runs = runs if first == "bm25" else dict(reversed(runs.items()))
+        said = "prefixed: not one of its 960 documents is judged, for any topic: do the ids differ by a prefix?"
+        with pytest.warns(rb.RankboundsWarning, match=re.escape(said)) as evaluated:
+            rb.evaluate(QRELS, runs, "nDCG@10")
+        with pytest.warns(rb.RankboundsWarning, match=re.escape(said)) as compared:
+            words = rb.compare(QRELS, runs, "nDCG@10").words()
+        assert [str(one.message) for one in compared] == [str(one.message) for one in evaluated]
+        assert question(words, SETTLE) == f"{SETTLE} Ids that agree: no document of one run is judged, for any topic."
+        assert "Which judgments would help" not in words
+        known = rb.compare(QRELS, [EXPANDED, DENSE], "nDCG@10").words()
+        assert "Which judgments would help" in known
+
     def test_equivalence_asks_for_the_topics_of_equivalence(self):
         rng = np.random.default_rng(3)
         one = rng.uniform(0.3, 0.6, 20)

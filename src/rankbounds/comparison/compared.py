@@ -232,6 +232,12 @@ class Compared(Result):
         counted = self.scores.notes if self.scores.topics == "judged" else []
         return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
 
+    @property
+    def strange(self) -> Flags:
+        """Flag each run none of whose documents is judged for any topic."""
+        noted = self.scores.notes
+        return np.array([bool(one.strange_documents) for one in noted] or [False] * len(self.runs))
+
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
         """Return the numbers of a run and one that it is held against, by one measure; NaN: unknown."""
         part, runs = self[self.measure(measure)], self._pair(*pair)

@@ -200,7 +200,8 @@ class Evidence:
                 observe(number, rankings)
 
         def join(number: int) -> JoinedRun:
-            return JoinedRun(self.names[number], self._join(number, keep_judgments=scoring.joining["keep_judgments"]))
+            joined = self._join(number, keep_judgments=scoring.joining["keep_judgments"])
+            return JoinedRun(self.names[number], joined, read=lambda: self.runs[number])
 
         scoring = Scoring(list(measures), self.assumptions, worth_starting())
         scores = score_joined(join, list(self.names), self.facts, scoring, progress=progress, observe=see)

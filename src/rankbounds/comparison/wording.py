@@ -184,6 +184,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
         never=f"{_FOUND}; no realistic number of {{units}} would find one as small as this.{{besides}}",
         topics=f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} {{units}} are needed.{{besides}}",
         judgments="Judging the unjudged documents. More topics would not help.",
+        ids="Ids that agree: no document of one run is judged, for any topic.",
         same="Topics on which the runs differ: on these, both score the same.{besides}",
         equivalence=f"{_IF_IT_STAYS} about {{topics_needed:,}} {{units}} rule out differences of {{margin}} or more "
         "{power:.0%} of the time.{besides}",

@@ -61,7 +61,7 @@ class PairWords:
             changes = comparison.evidence.lead_changes(measure, a, b)
             choices["lead"], more = wording.lead_sentence(changes, held["difference"])
             held |= more
-            if held["certain_low"] <= 0 <= held["certain_high"]:
+            if held["certain_low"] <= 0 <= held["certain_high"] and not comparison.strange[[a, b]].any():
                 plan = comparison.evidence.to_judge(measure, a, b)
                 choices["judge"], more = wording.judge_sentence(plan, adds_up=is_plain_sum(measure))
                 held |= more
@@ -147,6 +147,7 @@ class PairWords:
             for fact in (lambda one: not one.list_only, lambda one: one.estimates, lambda one: one.reads_judgments)
         )
         unknown_chances = [[bool(why)] for why in self._why_unknown]
+        strange = comparison.strange[first] | comparison.strange[second]
         unpooled_a, unpooled_b = comparison.unpooled[:, first], comparison.unpooled[:, second]
         significant, zero = numbers["p_adjusted"] < settings["alpha"], difference == 0
         same = (numbers["won"] == 0) & (numbers["lost"] == 0)
@@ -199,8 +200,8 @@ class PairWords:
                 ((ties_low >= 0) | (ties_high <= 0), "levels"), (True, "yes")],
             "found": [(np.isinf(numbers["detectable"]), "none"), (True, "some")],
             "besides": [(still_open, "open"), (True, "none")],
-            "settle": [(~finite, "none"), (shown & still_open, "judgments"), (shown, "none"),
-                (same & (not of_equivalence), "same"), (deviation == 0, "constant"),
+            "settle": [(~finite, "none"), (still_open & strange, "ids"), (shown & still_open, "judgments"),
+                (shown, "none"), (same & (not of_equivalence), "same"), (deviation == 0, "constant"),
                 (of_equivalence & needs_topics, "equivalence"), (of_equivalence, "equivalence_never"), (zero, "found"),
                 (~needs_topics, "never"), (True, "topics")],
             "reading": [(says_elsewhere & ~np.isnan(numbers["depth"]), "to_depth"), (True, "all")],
