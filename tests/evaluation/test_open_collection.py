@@ -318,6 +318,11 @@ class PairCase(Case):
         lists = rng.sample(["n1", "n2", "u1", "u2"], rng.randint(2, 4)), rng.sample([*judged], rng.randint(2, 5))
         return cls((), (), grades, table, judged, lists)
 
+    def limit_binds(self, most_relevant: int) -> bool:
+        """May the lists hold more relevant documents than there are in all?"""
+        unjudged = {document for ranked in self.lists for document in ranked} - self.judged.keys()
+        return bool(unjudged) and len(unjudged) + sum(grade > 0 for grade in self.judged.values()) > most_relevant
+
     def evidence(self, assumptions: Assumptions) -> Evidence:
         qrels = {"t": self.judged, "scale": {"s": max(self.grades)}}
         runs = {name: {"t": ranked, "scale": ["s"]} for name, ranked in zip("AB", self.lists, strict=True)}
@@ -362,7 +367,7 @@ def test_bounds_of_differences_are_those_of_all_worlds(seed):
             assert low == pytest.approx(min(apart), abs=1e-9), why
             assert high == pytest.approx(max(apart), abs=1e-9), why
         if measure.name in ("nDCG", "Recall", "RPrec") and not unlimited_others(case, measure):
-            assert found.exact[0], why
+            assert found.exact[0] or case.limit_binds(most_relevant), why
 
 
 def test_a_lead_that_documents_elsewhere_shrink_keeps_what_the_unjudged_ones_can_gain():
@@ -388,6 +393,22 @@ def test_a_lead_that_documents_elsewhere_shrink_keeps_what_the_unjudged_ones_can
                 assert [found.low[0] * 2, found.high[0] * 2] == pytest.approx([min(apart), max(apart)], abs=1e-9), why
             decided += retrieved.high[0] < found.high[0] < 0
     assert decided > 40
+
+
+@pytest.mark.parametrize(("most_relevant", "exact"), [(2, False), (3, True), (9, True)])
+def test_bounds_that_count_more_relevant_documents_than_there_may_be_are_not_called_exact(most_relevant, exact):
+    """One document is known and two are unjudged: with a limit of two, not both of these can be relevant."""
+    qrels, lists = {"t": {"a": 1, "b": 0}}, {"one": {"t": ["x", "y", "a"]}, "two": {"t": ["x", "b", "a"]}}
+    assumptions = Assumptions(open="collection", most_relevant=most_relevant)
+    names = ["P@2", "RBP", "nDCG@3", "nDCG", "Recall@2", "RPrec"]
+    measures = list(map(parse_measure, names))
+    scores = rb.evaluate(qrels, lists["one"], measures, open="collection", most_relevant=most_relevant)
+    assert scores.outer == ([] if exact else measures)
+    shared = Evidence.read(qrels, lists, assumptions).shared_lists()
+    assert [difference_bounds(shared, measure, assumptions).exact[0] for measure in measures] == [exact] * len(names)
+    # A list that shows one unjudged document to the measure's depth, or none, is bounded exactly.
+    for name, limit, ranked in (("P@1", 2, ["x", "y"]), ("nDCG@1", 2, ["x", "y"]), ("AP", 1, ["a", "b"])):
+        assert not rb.evaluate(qrels, {"t": ranked}, name, open="collection", most_relevant=limit).outer
 
 
 @pytest.mark.parametrize("seed", range(25, 29))

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.gains import GainRule, gain_rule
 from rankbounds.collection.order import Order, Precision, TieKey, as_tie_key
 from rankbounds.errors import UsageError, did_you_mean
@@ -238,6 +238,18 @@ class Assumptions:
         if not tied:
             return False
         return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
+
+    def limit_binds(self, measure: Measure, facts: TopicFacts, topic: Ints, unjudged: Ints, lists: int = 1) -> Flags:
+        """Return for which topics so many unjudged documents can be more than the limit on relevant ones allows.
+
+        Bounds then count documents as relevant that cannot all be, and may be wider than necessary.
+        """
+        if self.most_relevant is None or measure.as_retrieved:
+            return np.zeros(unjudged.shape, dtype=bool)
+        if measure.cutoff is not None and not measure.vanishes:  # no more of them count, in the lists or the ideal one
+            unjudged = np.minimum(unjudged, lists * measure.cutoff)
+        known = (facts.positive if measure.graded else facts.relevant(measure.rel))[topic]
+        return np.asarray((unjudged > 0) & (known + unjudged > self.most_relevant))
 
     def _exactness(self, measure: Measure) -> Exactness:
         """Return how exact the measure's bounds are over the documents to cover."""

@@ -123,6 +123,7 @@ class ScoreSheet:
         self.value, self.low, self.high = np.full((3, topics, len(measures)), np.nan)
         self.judged, self.tie_range = np.full((2, topics), np.nan)
         self.tied = np.zeros(topics, dtype=bool)
+        self.limited = np.zeros(self.value.shape, dtype=bool)
         split = assumptions.bounds != "none" and any(measure.has_residual for measure in measures)
         self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
 
@@ -154,6 +155,10 @@ class ScoreSheet:
             self.value[topic] = cells.value
             if cells.low is not None and cells.high is not None:
                 self.low[topic], self.high[topic] = cells.low, cells.high
+            if assumptions.most_relevant is not None:
+                for at, measure in enumerate(measures):
+                    lists = rankings.facts, rankings.topic, rankings.num_holes
+                    self.limited[topic, at] = assumptions.limit_binds(measure.plain, *lists)
             if self.parts is not None and cells.parts is not None:
                 self.parts[:, topic] = cells.parts
             if rankings.tied is not None:
@@ -169,7 +174,7 @@ class ScoreSheet:
 
     def put(self, places: Ints, part: ScoreSheet) -> None:
         """Take over the scores of some topics, which have these places here."""
-        for name in ("value", "low", "high", "judged", "tie_range", "tied"):
+        for name in ("value", "low", "high", "judged", "tie_range", "tied", "limited"):
             getattr(self, name)[places] = getattr(part, name)
         if self.parts is not None and part.parts is not None:
             self.parts[:, places] = part.parts
@@ -286,6 +291,7 @@ class JudgedTopics:
         """Join the sheets of all runs into one table, and warn."""
         measures, assumptions = sheets[0].scoring.measures, sheets[0].scoring.assumptions
         tied = any(sheet.notes.tied_topics > 0 for sheet in sheets)
+        limited = np.logical_or.reduce([sheet.limited.any(axis=0) for sheet in sheets])
         parts = [sheet.parts for sheet in sheets if sheet.parts is not None]
         scores = Scores(
             runs=unique_names([sheet.name for sheet in sheets], places, named),
@@ -300,7 +306,11 @@ class JudgedTopics:
             topics=assumptions.topics,
             open=assumptions.open,
             most_relevant=assumptions.most_relevant,
-            outer=[measure for measure in measures if assumptions.bounds_are_outer(measure, self.facts, tied=tied)],
+            outer=[
+                measure
+                for measure, is_limited in zip(measures, limited.tolist(), strict=True)
+                if is_limited or assumptions.bounds_are_outer(measure, self.facts, tied=tied)
+            ],
             without_relevant=self.without_relevant,
             parts=_stack(parts, axis=1) if parts else None,
         )

@@ -123,6 +123,7 @@ def topic_bounds(
     most_relevant = 0.0 if measure.list_only else assumptions.allowed_relevant
     basis = measure.difference_basis
     answer: Answer = getattr(Arguments(lists, covering, most_relevant), basis.difference_argument)(basis)
+    unjudged = [] if assumptions.most_relevant is None else lists.documents(lambda rankings: rankings.holes, "all")
 
     def of_topic(place: int) -> TopicBounds:
         rankings = lists.by_topic[place]
@@ -136,6 +137,10 @@ def topic_bounds(
         low = 0.0 - turned
         slack = TOLERANCE * (1 + np.where(np.isfinite(size), size, 0.0))
         exact = high_exact & low_exact & (low - slack <= observed) & (observed <= high + slack)
+        if unjudged:
+            of_either = unjudged[place].held[first] + unjudged[place].held[second]
+            of_either -= unjudged[place].overlap[first, second].astype(np.int64)
+            exact &= ~assumptions.limit_binds(measure, rankings.facts, rankings.topic[first], of_either, lists=2)
         low = np.where(np.isnan(low), np.nan, np.fmin(low, observed))
         high = np.where(np.isnan(high), np.nan, np.fmax(high, observed))
         return TopicBounds(np.where(same, 0.0, low), np.where(same, 0.0, high), exact | same, size)
