@@ -573,17 +573,17 @@ def test_swapped_runs_have_their_own_probabilities(measure):
         Evidence.read(qrels, dict(order)).compare([measure]) for order in (runs.items(), [*runs.items()][::-1])
     )
     (pair,), (mirror,) = there.pairs.rows(), back.pairs.rows()
-    assert pair["probability_better"] == mirror["probability_worse"]
-    assert pair["probability_worse"] == mirror["probability_better"]
+    assert pair["probability_better_if_judged"] == mirror["probability_worse_if_judged"]
+    assert pair["probability_worse_if_judged"] == mirror["probability_better_if_judged"]
     assert back.sentences(measure, ("more", "less")) == there.sentences(measure, ("more", "less"))
     condensed = Evidence.read(qrels, runs, Assumptions(unjudged="condensed")).compare([measure])
-    assert condensed.pairs.rows()[0]["probability_better"] is None
+    assert condensed.pairs.rows()[0]["probability_better_if_judged"] is None
     assert "with probability" not in condensed.words(pair=("less", "more")) + condensed.words(pair=("more", "less"))
     for row in Evidence.read(qrels, runs).compare([measure], baseline="less").pairs.rows():
-        assert (row["run"], row["probability_better"]) == ("more", pair["probability_better"])
+        assert (row["run"], row["probability_better_if_judged"]) == ("more", pair["probability_better_if_judged"])
     if measure in ("P@1", "Success@1", "ESL(n=1,collection=100)"):
-        assert 0 < pair["probability_better"] < 1
-        assert pair["probability_worse"] == 0
+        assert 0 < pair["probability_better_if_judged"] < 1
+        assert pair["probability_worse_if_judged"] == 0
         assert "overturn it? No; at most they can reduce it to 0:" in there.words(measure)
 
 

@@ -12,10 +12,10 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare_scores
+from rankbounds.comparison.evidence import CHANCES
 from rankbounds.evaluation.score_differences import limits_of, limits_of_differences
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
-from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.stats.power import topics_for_equivalence
 from rankbounds.stats.significance import (
     EXACT_SIZES,
@@ -185,9 +185,9 @@ class TestProbability:
         files = [QRELS, EXPANDED, DENSE, "-m", "RBP(p=0.8)"]
         assert "cannot be estimated" in command("compare", *files)[1]
         (row,) = json.loads(command("compare", *files, "--format", "json")[1])["pairs"]
-        assert (row["probability_better"], row["probability_worse"]) == (None, None)
+        assert (row["probability_better_if_judged"], row["probability_worse_if_judged"]) == (None, None)
         (row,) = Evidence.read(QRELS, [DENSE, EXPANDED]).compare("AP").pairs.rows()
-        assert (row["probability_better"], row["probability_worse"]) == (None, None)
+        assert (row["probability_better_if_judged"], row["probability_worse_if_judged"]) == (None, None)
 
     @pytest.mark.parametrize("measure", ["AP", "RBP(p=0.9)"])
     def test_draws_that_all_agree_are_no_certainty(self, measure):
@@ -200,13 +200,32 @@ class TestProbability:
         )
         (row,) = compared.pairs.rows()
         assert row["certain_low"] < 0 < row["certain_high"]
-        told = sorted((row["probability_better"], row["probability_worse"]))
-        assert told == pytest.approx([1 / (SAMPLES + 1), SAMPLES / (SAMPLES + 1)])
+        told = sorted((row["probability_better_if_judged"], row["probability_worse_if_judged"]))
+        assert told == [0.01, 0.99]
+        assert (
+            f"is better on these topics with probability {row['probability_better_if_judged']:.2f}" in compared.words()
+        )
+
+    @pytest.mark.parametrize("measure", ["AP", "nDCG", "RBP(p=0.8)"])
+    def test_a_pair_has_the_same_alone_and_among_others(self, measure):
+        simulated = rb.studies.simulate(5, 4, 100, 40, pool_depth=5, seed=2)
+        among = Evidence(simulated.pooled, simulated.runs).compare([measure])
+        found = [row[CHANCES[0]] for row in among.pairs.rows()]
+        assert any(0.01 < value < 0.99 for value in found)
+        assert all(value in (0, None, 1) or 0.01 <= value <= 0.99 for value in found)
+        for row in among.pairs.rows():
+            pair = [run for run in simulated.runs if run.name in (row["run"], row["against"])]
+            alone = Evidence(simulated.pooled, pair).compare([measure])
+            (own,) = alone.pairs.rows()
+            assert row[CHANCES[0]] == own[CHANCES[own["run"] != row["run"]]]
+            sides = row["run"], row["against"]
+            there, here = (set(one.sentences(measure, sides)) for one in (alone, among))
+            assert {text for text in here ^ there if "judgments" in text} == set()
 
     def test_what_is_certain_is(self):
         qrels, runs = collection("rnm", "nmr?")
         (row,) = Evidence.read(qrels, runs).compare("P@1").pairs.rows()
-        assert {row["probability_better"], row["probability_worse"]} <= {None, 0.0, 1.0}
+        assert {row["probability_better_if_judged"], row["probability_worse_if_judged"]} <= {None, 0.0, 1.0}
 
 
 class TestJudgedThreshold:

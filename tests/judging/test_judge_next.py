@@ -350,8 +350,8 @@ def test_a_probability_is_the_one_that_compare_tells(measure):
     plan = rb.judge_next(qrels, runs, budget=3, measure=measure, compare=("one", "other"))
     (pair,) = Evidence.read(qrels, runs).compare([measure], baseline="other").pairs.rows()
     assert plan.settled == (False,)
-    assert plan.likely == (pair["probability_better"], pair["probability_worse"])
-    more = max(pair["probability_better"], pair["probability_worse"])
+    assert plan.likely == (pair["probability_better_if_judged"], pair["probability_worse_if_judged"])
+    more = max(pair["probability_better_if_judged"], pair["probability_worse_if_judged"])
     assert f"with probability {min(max(more, 0.01), 0.99):.2f}" in plan.sentences()[0]
 
 

@@ -309,7 +309,7 @@ def test_unjudged_documents_are_looked_up_only_in_runs_that_are_compared_closely
         return look(run, *given, **options)
 
     monkeypatch.setattr(evidence, "find_unjudged", noted)
-    monkeypatch.setattr(evidence, "PROBABLE_RUNS", 2)
+    monkeypatch.setattr(evidence, "PROBABLE_ROWS", 0)
     monkeypatch.setattr(content, "LEADING", 2)
     held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "P@10"]))
     assert sorted(asked) == sorted(2 * [held["runs"][run] for run in held["closely"]])

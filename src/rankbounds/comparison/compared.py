@@ -10,7 +10,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import wording
-from rankbounds.comparison.evidence import Evidence
+from rankbounds.comparison.evidence import CHANCES, Evidence
 from rankbounds.comparison.pairs import (
     CERTAIN,
     PAIR_FIELDS,
@@ -85,7 +85,7 @@ class Compared(Result):
         first, second = self.tested.first, self.tested.second
         known = {**self.tested.numbers, **self.certain}
         if probabilities:
-            known |= {"probability_better": self.chances[0], "probability_worse": self.chances[1]}
+            known |= dict(zip(CHANCES, self.chances, strict=True))
         topics = self.settings["topics"]
         lacks = [
             f"; {run} lacks {count} of {topics} topics" if count else ""
@@ -201,20 +201,22 @@ class Compared(Result):
     def chances(self) -> Floats:
         """Return how likely the first and the second run are the better one, by measure and pair; NaN where unknown.
 
-        Too few judgments give no estimate, and an estimate is never a certainty. Both runs may score the same.
+        Too few judgments give no estimate, and an estimate lies between 0.01 and 0.99, as sentences say it. Only where
+        the bounds decide it is 0 or 1. Both runs may score the same.
         """
         first, second = self.tested.first, self.tested.second
         found = np.full((2, *self.leads.shape), np.nan)
         for at, measure in enumerate(self.measures):
             chances = self.evidence.chances(measure) if self.evidence is not None else None
             if chances is not None:
-                of_pairs, draws = chances[0].get(first, second), chances[1]
-                both = np.stack([of_pairs["probability_better"], of_pairs["probability_worse"]])
+                of_pairs = chances.get(first, second)
+                both = np.stack([of_pairs[name] for name in CHANCES])
                 low, high = self.certain_merits()[:, at]
                 certain = (low > 0) | (high < 0) | ((low == 0) & (high == 0))
-                limited = limit_certainty(both, np.stack([high, -low]), 1 / (draws + 1))
+                limited = limit_certainty(both, np.stack([high, -low]))
                 unpooled = self.unpooled[at, first] | self.unpooled[at, second]
-                found[:, at] = np.where(certain, both, np.where(unpooled, np.nan, limited))
+                decided = np.where(np.isnan(both), np.nan, np.stack([low > 0, high < 0]))
+                found[:, at] = np.where(certain, decided, np.where(unpooled, np.nan, limited))
         return found
 
     @cached_property

@@ -59,9 +59,11 @@ class Comparison(Compared):
     pairs : Result
         A row per measure and pair; ``difference`` is ``run`` minus ``against``: the second run minus the first for two,
         minus the baseline where there is one, and the better minus the worse among many. ``won`` and ``lost`` count
-        topics on which ``run`` is better, or worse, by more than rounding. ``probability_better`` is how likely ``run``
-        is better on these topics, by probabilities of relevance estimated from the judgments; None where nothing is
-        open, and for scores alone. ``verdict`` is about ``run``.
+        topics on which ``run`` is better, or worse, by more than rounding. ``probability_better_if_judged``
+        is how likely ``run`` is better on these topics once all is judged, by probabilities of relevance estimated from
+        the two runs and their judgments, whichever others are compared: 0.01 to 0.99, and 0 or 1 only where the bounds
+        decide; None where nothing is open or nothing supports an estimate, and for scores alone. ``verdict`` is about
+        ``run``.
     settings : dict
         The test, the correction and whatever else p-values depend on.
     scores : Scores

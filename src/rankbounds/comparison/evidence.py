@@ -6,6 +6,7 @@ which persistence reverses the lead, and which judgments would decide.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -36,7 +37,7 @@ from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, draw_chances
-from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades
+from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades, looks_pooled
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.estimates import NotEstimatedError
@@ -58,8 +59,9 @@ if TYPE_CHECKING:
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
-PROBABLE_RUNS = 20
-"""For more runs, how likely one is better than another is not estimated: it would take long."""
+CHANCES = ("probability_better_if_judged", "probability_worse_if_judged")
+PROBABLE_ROWS = 2_500_000
+"""How likely one run is better than another is not estimated where all pairs' lists are longer: it would take long."""
 SEED = 0
 """Where draws start."""
 KEPT_ROWS = 4_000_000
@@ -306,33 +308,55 @@ class Evidence:
         self._made |= {("documents", one, numbers): [of_run[at] for of_run in by_run] for at, one in enumerate(new)}
         return {measure: self._made["documents", measure, numbers] for measure in weighted}
 
-    def chances(self, measure: Measure) -> tuple[Pairs, int] | None:
+    def chances(self, measure: Measure) -> Pairs | None:
         """Estimate how likely each run of every pair is better; None where unknown or slow to compute.
 
-        ``probability_better`` and ``probability_worse`` are NaN where nothing is open; they sum to 1 minus the
-        probability of equal scores. The number is that of draws; weighted sums over ranks are exact.
+        The estimate for a pair rests on the lists of these two runs and their judgments, whichever others are compared.
+        ``probability_better_if_judged`` and ``probability_worse_if_judged`` are NaN where nothing is open or nothing
+        is known; they sum to 1 minus the probability of equal scores.
         """
-        if not self._has_chances(measure) or self._models.kind is None:
+        if not self._has_chances(measure):
             return None
 
-        def estimate() -> tuple[Pairs, int] | None:
+        def estimate() -> Pairs | None:
             first, second = np.triu_indices(len(self.runs), 1)
-            weighted, draws = self._documents([measure], tuple(range(len(self.runs)))), SAMPLES
+            pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+            found = np.array([self.pair(*pair)._chances_of_two(measure) for pair in pairs]).reshape(-1, 2)
+            return None if np.isnan(found).all() else Pairs(first, second, dict(zip(CHANCES, found.T, strict=True)))
+
+        return self._once("chances", measure, make=estimate)
+
+    def pair(self, a: int, b: int) -> Evidence:
+        """Keep two runs, whose lists are not read again."""
+        if (a, b) == (0, len(self.runs) - 1) == (0, 1):
+            return self
+        two = self.filter([self.names[a], self.names[b]])
+        for (what, *of), made in self._made.items():
+            if what == "joined" and of[0] in (a, b):
+                two._made[("joined", [a, b].index(of[0]), *of[1:])] = made
+        return two
+
+    def _chances_of_two(self, measure: Measure) -> tuple[float, float]:
+        """Estimate how likely each of two runs is better."""
+        unknown = math.nan, math.nan
+        if self._models.kind is None:
+            return unknown
+        try:
+            weighted = self._documents([measure], (0, 1))
             if measure in weighted:
                 better, worse = chances_of_sums(weighted[measure], self._models.of(measure))
             else:
-                completions = DrawnCompletions(
-                    self._open_collection, measure, self._models.of_grades(measure), SAMPLES, SEED
-                )
+                model = self._models.of_grades(measure)
+                completions = DrawnCompletions(self._open_collection, measure, model, SAMPLES, SEED)
                 ends = self.bounds([measure]).numbers
                 lead = merit_of_range(ends["certain_low"][0], ends["certain_high"][0], measure)
-                likely = draw_chances(completions, list(zip(first.tolist(), second.tolist(), strict=True)), lead)
+                likely = draw_chances(completions, [(0, 1)], lead)
                 if likely is None:
-                    return None
-                better, worse, draws = likely
-            return Pairs(first, second, {"probability_better": better, "probability_worse": worse}), draws
-
-        return self._once("chances", measure, make=lambda: self._if_estimated(estimate))
+                    return unknown
+                better, worse, _ = likely
+        except NotEstimatedError:  # judgments give none for the grades that the measure asks for
+            return unknown
+        return float(better[0]), float(worse[0])
 
     @property
     def origin(self) -> Origin:
@@ -341,7 +365,7 @@ class Evidence:
         return self._once("origin", make=lambda: origin_of(*held))
 
     def _has_chances(self, measure: Measure) -> bool:
-        few = len(self.runs) <= PROBABLE_RUNS and self._few_rows
+        few = (len(self.runs) - 1) * sum(map(len, self.runs)) <= PROBABLE_ROWS
         return follows_grades(measure) and self._follows_unjudged and few
 
     def why_unknown(self, measure: Measure) -> str:
@@ -356,7 +380,8 @@ class Evidence:
     @property
     def unpooled(self) -> frozenset[str]:
         """Runs of which too few documents are judged to estimate chances."""
-        return self._once("unpooled", make=lambda: frozenset(self._models.unpooled()))
+        pairs = zip(self.names, self._all_batches, strict=True)
+        return self._once("unpooled", make=lambda: frozenset(name for name, lists in pairs if not looks_pooled(lists)))
 
     @property
     def _models(self) -> ChosenModels:
@@ -374,14 +399,6 @@ class Evidence:
             return ChosenModels.or_even(RBP(), known, None, *held)
 
         return self._once("models", make=estimate)
-
-    @staticmethod
-    def _if_estimated(make: Callable[[], Made | None]) -> Made | None:
-        """What is made from probabilities; None where judgments give none for the grades that the measure asks for."""
-        try:
-            return make()
-        except NotEstimatedError:
-            return None
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
         """Count the topics on which each pair can differ at most over all judgments."""
@@ -422,8 +439,11 @@ class Evidence:
             return None
         from rankbounds.judging.next.question import Question
 
-        question = Question(self._models, measure, (a, b), seed=SEED)
-        return self._if_estimated(lambda: question.plan([(0, 1)], JUDGMENTS)) or None
+        question = Question(self.pair(a, b)._models, measure, (0, 1), seed=SEED)
+        try:
+            return question.plan([(0, 1)], JUDGMENTS) or None
+        except NotEstimatedError:
+            return None
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:

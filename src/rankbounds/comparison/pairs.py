@@ -23,7 +23,8 @@ from rankbounds.tables import plain_rows
 
 PAIR_FIELDS = (
     "run", "against", "measure", "difference", "ci_low", "ci_high", "effect", "p_value", "p_adjusted", "certain_low",
-    "certain_high", "probability_better", "probability_worse", "p_equivalent", "won", "lost", "certain", "verdict",
+    "certain_high", "probability_better_if_judged", "probability_worse_if_judged", "p_equivalent", "won", "lost",
+    "certain", "verdict",
 )  # fmt: skip
 """The columns of the rows of pairs; every number and the verdict are about ``run``, held against ``against``."""
 VERDICTS = (
@@ -40,7 +41,7 @@ _SIDES = {
     "run": "against",
     "won": "lost",
     "probability": "probability_of_other",
-    "probability_better": "probability_worse",
+    "probability_better_if_judged": "probability_worse_if_judged",
 }
 _SIDES |= {f"{what}_a": f"{what}_b" for what in ("missing", "lacks", "unpooled")}
 SWAPPED = _SIDES | {other: one for one, other in _SIDES.items()}

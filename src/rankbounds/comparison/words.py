@@ -15,7 +15,6 @@ from rankbounds.comparison.power import detectable_differences, must_differ, sam
 from rankbounds.evaluation.score_differences import differences, equal, subtracted
 from rankbounds.evaluation.score_table import UNJUDGED
 from rankbounds.measures import Measure
-from rankbounds.probability.differences import limit_certainty
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.rankings.join import empty_rankings
 from rankbounds.rankings.ties import ORDERS
@@ -85,9 +84,7 @@ class PairWords:
             "can_differ": self._can_differ(),
         }
         if comparison.evidence is not None:
-            low, high = comparison.certain_merits()
-            found["probability"] = limit_certainty(comparison.chances[0], high)
-            found["probability_of_other"] = limit_certainty(comparison.chances[1], -low)
+            found["probability"], found["probability_of_other"] = comparison.chances
             low, high = (end.T for end in comparison.evidence.over_ties(comparison.measures))
             found["ties_low"] = subtracted(low[:, pairs.first], high[:, pairs.second])
             found["ties_high"] = subtracted(high[:, pairs.first], low[:, pairs.second])
