@@ -278,6 +278,19 @@ class TestOptionsOfStudies:
         with pytest.raises(rb.UsageError, match=words):
             study(*FILES[: 2 * ("qrels" in study.needs)], **setting)
 
+    @pytest.mark.parametrize(("name", "setting"), [(name, each) for name in STUDIES for each in STUDIES[name].settings])
+    @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+    def test_every_setting_refuses_what_it_does_not_know(self, name, setting, tmp_path):
+        """A word that means nothing; where numbers are taken, one below all that it can be, and none."""
+        study, default = STUDIES[name], STUDIES[name].settings[setting]
+        groups = {"bm25": "one", "bm25-expanded": "one", "dense": "two", "learned": "two", "reranked": "two"}
+        given = {"qrels": FILES[0], "runs": [FILES[1]], "groups": groups}
+        given = {needed: given[needed] for needed in study.needs}
+        one = default[0] if isinstance(default, tuple) and default else default
+        for text in ("nonsense", "-1", "nan") if isinstance(one, int | float) else ("nonsense",):
+            with pytest.raises((rb.UsageError, rb.DataError)):
+                study(**given, **{setting: study.setting(setting, text)})
+
     def test_set_changes_what_is_computed_and_is_kept(self, tmp_path, capsys):
         asked = [
             "study",

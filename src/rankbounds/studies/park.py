@@ -26,7 +26,17 @@ from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import Constant
 from rankbounds.probability.models.urn import sample_rankings, urn_moments
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.studies.study import BESIDE, Progress, Rows, StudyResult, list_words, pivot, rows_by, study
+from rankbounds.studies.study import (
+    BESIDE,
+    Progress,
+    Rows,
+    StudyResult,
+    check_choice,
+    list_words,
+    pivot,
+    rows_by,
+    study,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -200,6 +210,8 @@ def coverage_by_relevance_ratio(
     judged documents), ``logistic`` (estimated by rank and topic), ``both sources`` (``logistic``, for topics and
     documents together).
     """
+    for way in ways:
+        check_choice("ways", way, WAYS)
     rng = np.random.default_rng(seed)
     known = JudgedToDepth(n_documents, topics, judged_depth, RBP(p=p))
     rows: Rows = []

@@ -21,12 +21,14 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.calls import ends_in_a_sentence
+from rankbounds.choices import check_choice as check_choice
 from rankbounds.choices import check_persistence, check_share
 from rankbounds.collection.inputs import Reading
 from rankbounds.columns.native import worth_starting
@@ -47,6 +49,8 @@ Rows: TypeAlias = list[dict[str, Any]]
 NOT_SETTINGS = ("qrels", "runs", "groups", "progress")
 OTHER_NAMES = {"measures": "measure", "seed": "first_seed"}
 """The parameter for an option of the command where a study takes one measure, or several seeds from one on."""
+MEASURED = ("measure", "warning", "best_by")
+"""Settings that are a measure."""
 NOTHING = ("none", "all", "")
 
 PARAMETERS = {
@@ -181,8 +185,10 @@ class Study:
             if not several and self.settings.get(name) and name != "rhos":  # without them there may be bits
                 raise UsageError(f"{name} needs at least one value.")
             for one in several:
-                if name in COUNTS and one is not None and not one >= COUNTS[name]:
+                if name in COUNTS and one is not None and not (isinstance(one, Real) and float(one) >= COUNTS[name]):
                     raise UsageError(f"{name} must be at least {COUNTS[name]}, not {one}.")
+                if name in MEASURED:
+                    parse_measure(one)
                 if name in ("p", "persistences"):
                     check_persistence(one)
                 if name in ("alpha", "confidence", "precisions", "limits"):
@@ -313,7 +319,7 @@ def _plain_setting(name: str, value: Any) -> Any:
     """A setting as JSON holds it, measures by their labels."""
     if name == "measures":
         return [str(measure) for measure in parse_measures(value)]
-    if name in ("measure", "warning", "best_by"):
+    if name in MEASURED:
         return str(parse_measure(value))
     return list(value) if isinstance(value, tuple) else value
 
