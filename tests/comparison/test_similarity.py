@@ -276,7 +276,7 @@ def test_the_most_a_measure_can_differ_against_all_judgments(seed):
     apart = []
     for judged in itertools.product([0, 1], repeat=len(held)):
         scores = rb.evaluate({"1": dict(zip(held, judged, strict=True)) | {"none": 0}}, runs, measures, bounds="none")
-        apart.append(scores.value[0, 0] - scores.value[1, 0])
+        apart.append(scores.value[1, 0] - scores.value[0, 0])
     with_residual = {"RBP(p=0.5)@3"}  # what follows the depth or the list is open too
     least, most = np.min(apart, axis=0), np.max(apart, axis=0)
     for place, measure in enumerate(measures):

@@ -49,8 +49,12 @@ def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
         assert first == [(row["query_id"], row["doc_id"]) for row in json.loads(told.out)]
         needed = re.search(r"About ([\d,]+) judgments", told.err)[1]
         assert (
-            goal["headline"] == f"About {needed} more judgments until reranked against dense is settled by RBP(p=0.8)."
+            goal["headline"] == f"About {needed} more judgments until dense against reranked is settled by RBP(p=0.8)."
         )
+        files = [str(collection / "runs" / f"{name}.txt") for name in names]
+        (pair,) = rb.compare(str(served.qrels), files, "RBP(p=0.8)").pairs.rows()
+        assert goal["runs"] == [pair["run"], pair["against"]] == ["dense", "reranked"]
+        assert goal["bounds"] == pytest.approx([pair["certain_low"], pair["certain_high"]])
         before = rb.read_qrels(served.qrels).to_dict()
         for query, doc in first[:3]:
             assert served.say("judge", **judgment(doc, 0, query=query))[0] == 200

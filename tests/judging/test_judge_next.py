@@ -174,6 +174,19 @@ def test_documents_are_drawn_once_for_all_runs(monkeypatch):
     assert sorted(drawn_topics) == list(range(len(asked.collection.facts.query_ids)))
 
 
+@pytest.mark.parametrize("measure", ["nDCG@3", "P@3", "AP"])
+def test_what_is_open_between_two_runs_is_the_second_minus_the_first(measure):
+    """As in compare: the candidate is named after the baseline."""
+    plan = rb.judge_next(QRELS, RUNS, budget=20, measure=measure, compare=("one", "other"))
+    (pair,) = rb.compare(QRELS, {name: RUNS[name] for name in ("one", "other")}, measure).pairs.rows()
+    assert plan.pairs == ((pair["run"], pair["against"]),) == (("other", "one"),)
+    assert plan.bounds[0] == pytest.approx((pair["certain_low"], pair["certain_high"]))
+    row = plan.rows()[0]
+    judged = QRELS | {row["query_id"]: QRELS[row["query_id"]] | {row["doc_id"]: 2}}
+    before, after = (np.diff(rb.evaluate(known, RUNS, measure).mean().value[:, 0, 0]) for known in (QRELS, judged))
+    assert row["effect"] * (after - before) > 0
+
+
 def test_documents_for_the_other_run_come_first_where_relevance_is_rare():
     """To prove that one is better, what speaks for the other must be seen to be non-relevant."""
     plan = rb.judge_next(QRELS, RUNS, budget=20, measure="nDCG@3", compare=("one", "other"), q=0.05)
@@ -348,7 +361,8 @@ def test_a_probability_is_the_one_that_compare_tells(measure):
     for name, topic, doc in (("one", "2", "u"), ("one", "5", "v"), ("other", "2", "v"), ("other", "7", "u")):
         runs[name][topic].insert(0, doc)
     plan = rb.judge_next(qrels, runs, budget=3, measure=measure, compare=("one", "other"))
-    (pair,) = Evidence.read(qrels, runs).compare([measure], baseline="other").pairs.rows()
+    (pair,) = Evidence.read(qrels, runs).compare([measure]).pairs.rows()
+    assert (pair["run"], pair["against"]) == ("other", "one") == plan.pairs[0]
     assert plan.settled == (False,)
     assert plan.likely == (pair["probability_better_if_judged"], pair["probability_worse_if_judged"])
     more = max(pair["probability_better_if_judged"], pair["probability_worse_if_judged"])

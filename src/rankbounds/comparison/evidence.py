@@ -441,7 +441,7 @@ class Evidence:
 
         question = Question(self.pair(a, b)._models, measure, (0, 1), seed=SEED)
         try:
-            return question.plan([(0, 1)], JUDGMENTS) or None
+            return question.plan(question.pairs_of_leader(), JUDGMENTS) or None
         except NotEstimatedError:
             return None
 

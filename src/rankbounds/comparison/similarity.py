@@ -6,7 +6,7 @@
   are compared to the length of the longer one.
 - ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments (Tan and Clarke 2015, "A
   family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the least
-  and the greatest difference, the first run minus the second, and ``value`` the larger in size. For the mean it is the
+  and the greatest difference, the second run minus the first, and ``value`` the larger in size. For the mean it is the
   most that the mean can differ: topics that favour different runs cancel.
 
 Everything is over the topics that all runs compared have.
@@ -331,7 +331,7 @@ def with_largest_differences(
     assert lists.topics.size == len(alike.query_ids)
     low, high = (np.empty((len(chosen), alike.first.size, len(alike.query_ids))) for _ in range(2))
     for place, measure in enumerate(chosen):
-        topics = topic_bounds(lists, measure, evidence.assumptions, (alike.first, alike.second))
+        topics = topic_bounds(lists, measure, evidence.assumptions, (alike.second, alike.first))
         for topic, bounds in zip(lists.topics.tolist(), topics, strict=True):
             low[place, :, topic] = drop_rounding(bounds.low, 1.0)
             high[place, :, topic] = drop_rounding(bounds.high, 1.0)

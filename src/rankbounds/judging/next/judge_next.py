@@ -108,7 +108,7 @@ def judge_next(
     >>> runs = {"one": {"q": ["a", "x", "b"]}, "other": {"q": ["b", "y", "a"]}}
     >>> plan = rb.judge_next(qrels, runs, budget=2, measure="P@2", compare=("one", "other"), q=0.1)
     >>> [(row["doc_id"], round(row["value"], 3), row["effect"]) for row in plan.rows()]
-    [('y', 0.442, -0.5), ('x', 0.058, 0.5)]
+    [('y', 0.442, 0.5), ('x', 0.058, -0.5)]
     >>> rb.judge_next(qrels, runs, budget=1, measure="nDCG@2", q=0.1).rows()[0]["doc_id"]
     'y'
     """

@@ -249,9 +249,9 @@ class Question:
     # ---- pairs ----
 
     def pairs_of_leader(self) -> list[Pair]:
-        """Two runs as they stand; of more, the one that leads as judged against every other."""
+        """The second of two runs against the first; of more, the one that leads as judged against every other."""
         if len(self.batches) == 2:
-            return [(0, 1)]
+            return [(1, 0)]
         value = partial(self.collection.assumptions.value, self.measure)
         means = [np.concatenate([value(part.assume(0.0)) for part in parts]).mean() for parts in self.batches]
         leader = int(np.argmax(merit(np.array(means), self.measure)))
@@ -306,7 +306,7 @@ class Question:
         return np.array([self._standing[pair] for pair in pairs])
 
     def likely(self) -> tuple[float, float] | None:
-        """Of two runs, how likely each is the better one, as ``compare`` tells it; None where that would take long."""
+        """How likely the second of two runs is the better one, and the first; None where that would take long."""
         if is_weighted_sum(self.measure):
             of_runs = [self.models.unjudged(at, self.measure) for at in self.among]
             better, worse = chances_of_sums(of_runs, self._model)
@@ -315,7 +315,7 @@ class Question:
             if chances is None:
                 return None
             better, worse, _ = chances
-        return (float(better[0]), float(worse[0])) if np.isfinite(better[0]) else None
+        return (float(worse[0]), float(better[0])) if np.isfinite(better[0]) else None
 
     def plan(
         self, pairs: Sequence[Pair] | None, budget: int, level: float = 1.0, *, progress: Progress = None
