@@ -716,6 +716,11 @@ class TestCommand:
         assert pilot == rb.judging.plan_audit(MODEL, SYSTEMS, half_width=0.1, sample=ROWS, compare="all").rows()[0]
         assert pilot["basis"] == "pilot"
 
+    @pytest.mark.parametrize(("measure", "rough"), [("AP(rel=2)", True), ("nDCG@5", False), ("RBP", False)])
+    def test_a_plan_for_average_precision_says_about(self, measure, rough):
+        (_, *more) = rb.judging.plan_audit(MODEL, SYSTEMS, measure, half_width=0.1).notes()
+        assert [note.startswith("AP(rel=2): about so many judgments.") for note in more] == [True] * rough
+
     def test_looks_and_places(self, command, files):
         labels, sample, *runs = files
         code, out, err = command("audit", labels, sample, *runs[:2], "--difference", "--sequential", "--format", "json")

@@ -39,6 +39,8 @@ REHEARSALS = 4
 """Collections that are drawn."""
 MOST_RUNS = 6
 """More runs are not rehearsed: these stand for the others."""
+ROUGH = 1.24, 2.24
+"""How many times as wide as planned intervals of AP were: the mean over pilots, and the most of single pairs."""
 GROWTH = 1.1
 """Numbers of judgments are tried in these steps; between them the width is taken to fall evenly, in logarithms."""
 
@@ -51,6 +53,8 @@ class AuditPlan(Result):
     confidence: float
     pilot: int | None
     """How many judgments the pilot has; None where nobody has judged."""
+    rough: tuple[str, ...] = ()
+    """The measures whose number of judgments is about right only."""
     title = "How many judgments intervals of a given half-width need."
     columns = (
         *map(Column, ("question", "measure")),
@@ -73,10 +77,16 @@ class AuditPlan(Result):
         )
         if self.pilot is not None:
             basis = f"The uncertainty of the labels is estimated from a pilot of {counted(self.pilot, 'judgment')}."
-        return [
+        sentences = [
             f"{basis} The half-width is the expected one of {100 * self.confidence:.6g}% intervals (for several runs "
             "or pairs, their root mean square); single intervals will be wider or narrower."
         ]
+        if self.rough:
+            sentences.append(
+                f"{', '.join(self.rough)}: about so many judgments. With pilots, intervals of AP were {ROUGH[0]} times "
+                f"as wide as planned on average, and up to {ROUGH[1]} times for single pairs."
+            )
+        return sentences
 
 
 def plan_audit(
@@ -138,7 +148,8 @@ def plan_audit(
                 "basis": "prior" if pilot is None else "pilot",
             }
         )
-    return AuditPlan(planned, confidence, None if pilot is None else len(pilot))
+    rough = tuple(str(measure) for measure in chosen if measure.difference_argument == "averaged_precisions")
+    return AuditPlan(planned, confidence, None if pilot is None else len(pilot), rough)
 
 
 @dataclass(frozen=True, eq=False)
