@@ -515,8 +515,8 @@ def test_a_run_written_twice_takes_the_memory_that_is_promised(tmp_path):
 
 
 def test_the_first_repeat_of_many_parts_is_found_in_one_reading(tmp_path, monkeypatch):
-    lines = [f"{topic} Q0 document-{doc} 1 1 t\n" for topic in range(300) for doc in range(20)]
-    file = LargeFile(str(tmp_path / "run"), RUN_COLUMNS, 1 << 12)
+    lines = [f"{topic} Q0 document-{doc} 1 1 t\n" for topic in range(300) for doc in range(150)]
+    file = LargeFile(str(tmp_path / "run"), RUN_COLUMNS, 1 << 17)
     (tmp_path / "run").write_text("".join(lines * 2))
     readings, read = [], topic_batches.blocks_of_lines
 
@@ -527,7 +527,7 @@ def test_the_first_repeat_of_many_parts_is_found_in_one_reading(tmp_path, monkey
     monkeypatch.setattr(topic_batches, "blocks_of_lines", counted)
     with scratch_folder(tmp_path) as scratch:
         error = file.first_error(scratch)
-    assert (error.place.line, error.problem) == (6001, 'document "document-0" of topic "0" is listed twice.')
+    assert (error.place.line, error.problem) == (45_001, 'document "document-0" of topic "0" is listed twice.')
     parts = file.size() // file.piece_bytes
     assert len([size for size in readings if size != 1 << 16]) < 5 < parts  # first lines are read again, and are short
 

@@ -149,8 +149,8 @@ class Pairs:
         keys = self.keys[rows]
         if none_repeated(keys, self.topic[rows]) or not repeated_keys(keys).size:
             return np.empty(0, dtype=np.int64)
-        order = np.argsort(keys, kind="stable")
-        keys, order = keys[order], row_numbers(rows)[order]
+        by_key = np.argsort(keys, kind="stable")
+        keys, order = keys[by_key], row_numbers(rows)[by_key]
         again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
         earlier, later = order[again - 1], order[again]
         same = self.docs.take(earlier).equals(self.docs.take(later)) & (self.topic[earlier] == self.topic[later])
