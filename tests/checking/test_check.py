@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 
 import rankbounds as rb
 from rankbounds.checking.findings import KINDS, in_words, places
+from rankbounds.files import trec
 
 KEYS = ["run", "file", "ok", "errors", "warnings", "lines", "topics", "findings"]
 FINDING = ["kind", "severity", "count", "share", "message", "places", "examples", "topics"]
@@ -103,6 +105,46 @@ def test_every_bad_line_is_reported(command, run_file):
     assert f"{path}:2: the score" in out
     assert f"{path}:4" not in out
     assert "... and 1 more" in out
+
+
+def test_the_first_places_of_each_kind_are_those_of_the_file(run_file, monkeypatch):
+    """Also where blocks of lines are read in any order, and short and overlong lines take turns."""
+    monkeypatch.setattr(trec, "BLOCK_BYTES", 64)
+    kinds = [
+        "1 Q0 d{} 1 5 t",
+        "1 Q0 d{} 1",
+        "1 Q0 d{} 1 2 t more",
+        "1 Q0 e{} 1 high t",
+        "1 Q0 d1 1 5 t",
+        "1 Q0 f{} x 1 t",
+    ]
+    lines = [kinds[number % len(kinds)].format(number) for number in range(1, 60)]
+    path = run_file("1 Q0 d1 1 5 t\n" + "\n".join(lines) + "\n")
+    found = checked(path, examples=4)
+    where = {kind: [number + 1 for number in range(1, 60) if number % 6 in at] for kind, at in
+             {"bad_line": (1, 2), "bad_score": (3,), "duplicate": (4,), "bad_rank": (5,)}.items()}  # fmt: skip
+    assert {one.kind: (one.count, list(one.places)) for one in found.findings if one.severity == "error"} == {
+        kind: (len(at), [f"{path}:{line}" for line in at[:4]]) for kind, at in where.items()
+    }
+    told = {one.kind: one.examples[0] for one in found.findings if one.examples}
+    assert told["bad_line"].endswith("(topic Q0 document rank score tag), as in most lines, but found 4.")
+    assert told["duplicate"] == 'document "d1" of topic "1" is listed already on line 1.'
+    assert checked(path, examples=0).count("duplicate") == len(where["duplicate"])
+
+
+def test_a_run_written_twice_takes_the_memory_of_reading(run_file):
+    content = "".join(f"1 Q0 document-{doc} {doc} {-doc} t\n" for doc in range(100_000))
+    paths = run_file(content + content.replace("document", "other-doc"), "once"), run_file(content * 2, "twice")
+    peaks = []
+    for path in paths:
+        tracemalloc.start()
+        try:
+            found = checked(path)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert found.count("duplicate") == 100_000
+    assert peaks[1] < 1.5 * peaks[0]
 
 
 @pytest.mark.parametrize(

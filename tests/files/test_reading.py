@@ -443,14 +443,14 @@ class TestErrorsCarryStructure:
         whole = Problems(lenient=True)
         for line in order:
             part = Problems(lenient=True)
-            part.add("lines left out", 2, DataError(Place("run", line + 1), "no line."))
-            part.add("lines left out", 1, DataError(Place("run", line), "no line."))
+            part.add("lines left out", 2, [DataError(Place("run", line + 1), "no line.")])
+            part.add("lines left out", 1, [DataError(Place("run", line), "no line.")])
             whole.take(part)
         assert whole.left_out == {"lines left out": LeftOut(9, Place("run", 7))}
         with pytest.warns(LeftOutWarning, match=r"lines left out: 9 \(first: run:7\)"):
             whole.warn("run")
         strict = Problems(lenient=False)
         for line in order:
-            strict.add("lines left out", 1, DataError(Place("run", line), f"line {line}."))
+            strict.add("lines left out", 1, [DataError(Place("run", line), f"line {line}.")])
         with pytest.raises(DataError, match="line 7"):
             Problems(lenient=False).take(strict)

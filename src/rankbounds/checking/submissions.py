@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -20,14 +19,17 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import unique_names
 from rankbounds.collection.shapes import QrelsLike, RunsLike
+from rankbounds.columns.decimals import whole_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, Place, RankboundsWarning
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import RunNotes, alike_topics, some
 from rankbounds.files import formats, parquet, trec
+from rankbounds.files.leniency import NO_SCORE, OVERLONG, REPEATED, SHORT, Problems, line_of_error
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.opening import STANDARD_INPUT, Text, plain_name, read_text
 from rankbounds.files.queries import read_query_texts
+from rankbounds.files.trec import NothingReadError
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.threads import Progress, in_threads, processors
@@ -35,20 +37,20 @@ from rankbounds.threads import Progress, in_threads, processors
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that makes a line, or the whole file, unusable as it stands."""
+    """What makes lines, or the whole file, unusable as they stand: how often, and what is wrong where first."""
 
-    place: Place
     kind: str
     """``unreadable``, ``bad_line``, ``bad_score``, ``bad_rank`` or ``duplicate``."""
-    message: str
+    count: int
+    examples: Sequence[tuple[Place, str]]
 
 
 Usable: TypeAlias = tuple[Run | None, Sequence[Problem], int]
 """What can be used of a run file, what is wrong with the rest, and how many lines it has."""
 
 
-def read_usable(file: str, read: Callable[[], Run]) -> Usable:
-    """Read a run; if it cannot be read as a whole, check every line separately, which is slow."""
+def read_usable(file: str, read: Callable[[], Run], examples: int) -> Usable:
+    """Read a run; if it cannot be read as a whole, read the usable lines, and find what is wrong with the others."""
     if file != STANDARD_INPUT and not os.path.exists(file):
         raise DataError(file, "there is no such file.")
     try:
@@ -56,71 +58,49 @@ def read_usable(file: str, read: Callable[[], Run]) -> Usable:
         run.stated_rank  # noqa: B018 (a rank that is no number is found here)
         return run, (), len(run)
     except DataError as error:
-        whole = [Problem(error.place or Place(file), "unreadable", error.advice)]
+        whole = [Problem("unreadable", 1, [(error.place or Place(file), error.advice)])]
     try:
         text = read_text(file)
+        if parquet.is_parquet(file, RUN_COLUMNS) or formats.recognise(text, file) != "trec":
+            return None, whole, 0
+        lines, fields, place = trec.usual_line(text)
     except DataError:
         return None, whole, 0
-    if parquet.is_parquet(file, RUN_COLUMNS) or formats.recognise(text, file) != "trec":
-        return None, whole, 0
-    lines = [
-        (number, fields)
-        for number, line in enumerate(text.tobytes().split(b"\n"), 1)
-        if (fields := line.split()) and not fields[0].startswith(b"#")
-    ]
-    if not lines:
-        return None, whole, 0
-    usual = Counter(len(fields) for _, fields in lines).most_common(1)[0][0]
-    number, typical = next((number, fields) for number, fields in lines if len(fields) == usual)
     try:
-        layout = trec.run_layout(typical, Place(text.name, number))
+        layout = trec.run_layout(fields, place)
     except DataError:
-        return None, whole, len(lines)
-    return _read_leniently(text, lines, layout)
+        return None, whole, lines
+    return (*_read_leniently(text, layout, examples), lines)
 
 
-def _read_leniently(text: Text, lines: list[tuple[int, list[bytes]]], layout: trec.Layout) -> Usable:
+_KINDS = {"bad_line": (SHORT, OVERLONG), "bad_score": (NO_SCORE,), "duplicate": (REPEATED,)}
+
+
+def _read_leniently(text: Text, layout: trec.Layout, examples: int) -> tuple[Run | None, Sequence[Problem]]:
     """Read the usable lines, and what is wrong with the others."""
-    problems: list[Problem] = []
-    first_seen: dict[tuple[bytes, bytes], int] = {}
-    tag = None
-    for number, fields in lines:
-
-        def wrong(kind: str, message: str, number: int = number) -> None:
-            problems.append(Problem(Place(text.name, number), kind, message))
-
-        if len(fields) != layout.fields:
-            wrong("bad_line", f"expected {layout.fields} fields ({layout.description}), but found {len(fields)}.")
-            if len(fields) < layout.fields:
-                continue
-        if not np.isfinite(_number(fields[layout.value])):
-            wrong("bad_score", f'the score "{_decode(fields[layout.value])}" is not a finite number.')
-            continue
-        pair = topic, document = fields[layout.query], fields[layout.doc]
-        if pair in first_seen:
-            again = f'duplicate document "{_decode(document)}" for topic "{_decode(topic)}"'
-            wrong("duplicate", f"{again}, already on line {first_seen[pair]}.")
-            continue
-        first_seen[pair] = number
-        tag = tag or trec.tag_of(fields, layout)
-        if layout.rank is not None and not _number(fields[layout.rank]).is_integer():
-            wrong("bad_rank", f'the rank "{_decode(fields[layout.rank])}" is not a whole number.')
-    if not first_seen:
-        return None, problems, len(lines)
-    read = trec.read_lines(text, lambda *_: layout, lenient=True)
-    ranks = None if any(problem.kind == "bad_rank" for problem in problems) else read.ranks
-    return Run._of_pairs(tag or plain_name(text.name), read.pairs, read.numbers, ranks), problems, len(lines)
-
-
-def _number(token: bytes) -> float:
+    problems = Problems(lenient=True, most=max(examples, 1), model="most lines")
     try:
-        return float("nan" if b"_" in token else token)
-    except ValueError:
-        return float("nan")
-
-
-def _decode(token: bytes) -> str:
-    return token.decode("utf-8", "surrogateescape")
+        read = trec.read_lines(text, lambda *_: layout, lenient=True, problems=problems)
+    except NothingReadError:
+        read = None
+    found = []
+    for kind, left_out in _KINDS.items():
+        errors = [error for one in left_out for error in problems.errors.get(one, ())]
+        told = [(error.place or Place(text.name), error.problem) for error in sorted(errors, key=line_of_error)]
+        count = sum(problems.left_out[one].count or 0 for one in left_out if one in problems.left_out)
+        found += [Problem(kind, count, told[:examples])] if count else []
+    if read is None:
+        return None, found
+    tokens = trec.fields_behind(read.pairs)
+    wrong = np.empty(0, dtype=np.int64) if layout.rank is None else whole_numbers(tokens)[1]
+    if wrong.size:
+        told = [
+            (read.pairs.where(row), f'the rank "{tokens[row]}" is not a whole number.')
+            for row in wrong[:examples].tolist()
+        ]
+        found.append(Problem("bad_rank", wrong.size, told))
+    ranks = None if wrong.size else read.ranks
+    return Run._of_pairs(read.tag or plain_name(text.name), read.pairs, read.numbers, ranks), found
 
 
 COVERAGE_DEPTH = 10
@@ -230,19 +210,13 @@ def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], exam
             given = source.read()
             usable: Usable = given, (), len(given)
         except DataError as error:
-            usable = None, [Problem(error.place or Place(file), "unreadable", error.advice)], 0
+            usable = None, [Problem("unreadable", 1, [(error.place or Place(file), error.advice)])], 0
     else:
-        usable = read_usable(source.path, source.read)
+        usable = read_usable(source.path, source.read, examples)
     run, problems, lines = usable
     found = [
-        Finding.of(
-            kind,
-            len(several),
-            None if kind == "unreadable" else lines,
-            examples=[(problem.place, problem.message) for problem in several[:examples]],
-        )
-        for kind in dict.fromkeys(problem.kind for problem in problems)
-        if (several := [problem for problem in problems if problem.kind == kind])
+        Finding.of(one.kind, one.count, None if one.kind == "unreadable" else lines, examples=one.examples[:examples])
+        for one in problems
     ]
     if run is None:
         return CheckedRun(source.name or plain_name(file), file, lines, findings=found)

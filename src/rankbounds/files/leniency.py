@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rankbounds.errors import DataError, Place, RankboundsWarning, warn
 
 REPEATED = "repeated documents left out"
+SHORT = "lines with too few fields left out"
+OVERLONG = "overlong lines cut"
+NO_SCORE = "scores that are not numbers left out"
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,11 @@ def line_of(place: Place | str | None) -> int:
     return (place.line or 0) if isinstance(place, Place) else 0
 
 
+def line_of_error(error: DataError) -> int:
+    """The line that an error names; 0 where it names none."""
+    return line_of(error.place)
+
+
 class LeftOutWarning(RankboundsWarning):
     """A file was read leniently: ``left_out`` has what was left out of it, by kind."""
 
@@ -53,27 +61,34 @@ class Problems:
     """The problems of a file: the first stops the reading, or with ``lenient`` all are counted."""
 
     lenient: bool
+    most: int = 1
+    """How many errors of each kind to keep, the first ones."""
+    model: str = "the first line"
+    """What says how many fields a line should have."""
     left_out: dict[str, LeftOut] = field(default_factory=dict)
-    _first: DataError | None = None
+    errors: dict[str, list[DataError]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """Threads read different parts of one file."""
 
-    def add(self, kind: str, count: int, error: DataError) -> None:
-        """Count ``count`` problems of this kind, of which the error tells the first."""
-        self._count(kind, LeftOut(count, error.place))
-        if self._first is None or line_of(error.place) < line_of(self._first.place):
-            self._first = error
+    def of_part(self) -> Problems:
+        """Return what counts the problems of a part of the file."""
+        return Problems(self.lenient, self.most, self.model)
+
+    def add(self, kind: str, count: int, errors: Sequence[DataError]) -> None:
+        """Count ``count`` problems of this kind; ``errors`` are the first of them, up to ``most``."""
+        self.left_out[kind] = self.left_out.get(kind, LeftOut(0, None)) + LeftOut(count, errors[0].place)
+        self.errors[kind] = sorted([*self.errors.get(kind, ()), *errors], key=line_of_error)[: self.most]
 
     def take(self, part: Problems) -> None:
         """Raise the first problem of a part of the file, or count all."""
-        if part._first is not None and not self.lenient:
-            raise part._first
+        if part.errors and not self.lenient:
+            raise min((errors[0] for errors in part.errors.values()), key=line_of_error)
         with self._lock:
             for kind, left_out in part.left_out.items():
-                self._count(kind, left_out)
-
-    def _count(self, kind: str, left_out: LeftOut) -> None:
-        self.left_out[kind] = self.left_out.get(kind, LeftOut(0, None)) + left_out
+                self.left_out[kind] = self.left_out.get(kind, LeftOut(0, None)) + left_out
+                self.errors[kind] = sorted([*self.errors.get(kind, ()), *part.errors[kind]], key=line_of_error)[
+                    : self.most
+                ]
 
     def warn(self, file: str) -> None:
         """One warning for the file, if anything was counted."""

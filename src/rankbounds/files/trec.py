@@ -28,10 +28,10 @@ from rankbounds.columns.ids import Ids, mix, past
 from rankbounds.columns.native.reading import Lines, count_lines, merged_topics, renumber
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place
-from rankbounds.files.leniency import REPEATED, Problems
+from rankbounds.files.leniency import NO_SCORE, OVERLONG, REPEATED, SHORT, Problems
 from rankbounds.files.named_columns import Columns
 from rankbounds.files.opening import Text
-from rankbounds.files.records import field_lines, is_number
+from rankbounds.files.records import field_lines, fields_of, is_number
 from rankbounds.threads import in_threads
 
 BLOCK_BYTES = 1 << 20
@@ -107,7 +107,7 @@ def read_lines(
     elif lenient:
         again = pairs.repeats(further=subtopic if repeated else None)
         if again.size:
-            problems.add(REPEATED, again.size, DataError(pairs.where(int(again[0])), "this document is repeated."))
+            problems.add(REPEATED, again.size, [_repeated(pairs, row) for row in again[: problems.most].tolist()])
             keep = np.ones(len(pairs), dtype=bool)
             keep[again] = False
             pairs, value = pairs.take(keep), value[keep]
@@ -130,6 +130,12 @@ def read_lines(
         subgroups=subgroup,
         strata=fields_behind(pairs) if layout is QRELS_OF_STRATA else None,
     )
+
+
+def _repeated(pairs: Pairs, row: int) -> DataError:
+    alike = np.flatnonzero((pairs.keys == pairs.keys[row]) & (pairs.topic == pairs.topic[row])).tolist()
+    first = next(other for other in alike if pairs.raw(other) == pairs.raw(row))
+    return DataError(pairs.where(row), f"{pairs.describe(row)} is listed already on line {pairs.where(first).line}.")
 
 
 def replace_pairs(lines: Columns, pairs: Pairs, value: Floats) -> Columns:
@@ -300,7 +306,7 @@ class _Block:
 def _parse_block(
     text: Text, block: tuple[int, int], layout: Layout, in_file: Problems, words: Callable[[str], float] | None
 ) -> _Block:
-    buffer, problems = text.buffer, Problems(in_file.lenient)
+    buffer, problems = text.buffer, in_file.of_part()
     start, end = _fields(text, block, layout, problems)
 
     def column(number: int) -> Ids:
@@ -315,13 +321,15 @@ def _parse_block(
             value[row] = words(tokens.raw(row).decode("utf-8", "replace"))
     else:
         if bad.size:
-            row = int(bad[0])
             what = layout.value_name
             words_need = 'Words for grades need a gain rule, such as "S=3,A=2,B=1".'
             remedy = words_need if what == "grade" else "Correct the line, or pass --lenient to leave it out."
-            place = Place(text.name, _line_number(text, int(tokens.start[row])))
-            problem = f'the {what} "{tokens.raw(row).decode("utf-8", "replace")}" is not a finite number.'
-            problems.add(f"{what}s that are not numbers left out", bad.size, DataError(place, problem, remedy))
+            errors = []
+            for row in bad[: problems.most].tolist():
+                place = Place(text.name, _line_number(text, int(tokens.start[row])))
+                problem = f'the {what} "{tokens.raw(row).decode("utf-8", "replace")}" is not a finite number.'
+                errors.append(DataError(place, problem, remedy))
+            problems.add(NO_SCORE.replace("score", what), bad.size, errors)
             keep = np.ones(value.size, dtype=bool)
             keep[bad] = False
             value, queries, docs = value[keep], queries.take(keep), docs.take(keep)
@@ -337,15 +345,22 @@ def _line_number(text: Text, position: int) -> int:
     return text.before + int(np.count_nonzero(text.buffer[text.begin : position] == 10)) + 1
 
 
-def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> tuple[Ints, Ints]:
-    """Return where the fields of every line begin and end, as tables with a row per line."""
+def _stretches(text: Text, block: tuple[int, int]) -> tuple[Ints, Ints]:
+    """Return where stretches without blanks begin and end, empty ones too."""
     begin, stop = block
-    count = layout.fields
     ends = np.flatnonzero(text.buffer[begin:stop] <= 32)
     ends += begin
     starts = np.empty_like(ends)
     starts[0] = begin
     np.add(ends[:-1], 1, out=starts[1:])
+    return starts, ends
+
+
+def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> tuple[Ints, Ints]:
+    """Return where the fields of every line begin and end, as tables with a row per line."""
+    begin, stop = block
+    count = layout.fields
+    starts, ends = _stretches(text, block)
     if ends.size % count == 0 and (ends > starts).all():
         line_ends = ends[count - 1 :: count]
         newlines = np.count_nonzero(text.buffer[begin:stop] == 10)
@@ -360,34 +375,56 @@ def _fields_of_uneven_lines(
 ) -> tuple[Ints, Ints]:
     """Do so for the general case: several blanks, empty lines, comments, lines with other field counts."""
     buffer, count = text.buffer, layout.fields
-    newlines = ends[buffer[ends] == 10]
-    filled = ends > starts
-    starts, ends = starts[filled], ends[filled]
-    line = np.searchsorted(newlines, starts)
-    fields_in_line = np.bincount(line, minlength=newlines.size)
-    first_field = np.cumsum(fields_in_line) - fields_in_line
-    lines = np.flatnonzero(fields_in_line)
-    lines = lines[buffer[starts[first_field[lines]]] != ord("#")]
-    counted = fields_in_line[lines]
+    starts, ends, lines, first_field, counted = _lines_of_data(text, starts, ends)
     wrong = counted != count
     if wrong.any():
         before = _line_number(text, begin)
         overlong = counted > count
         if layout is RUN_AND_MORE:
-            rank = first_field[lines[overlong]] + 3
+            rank = first_field[overlong] + 3
             wrong_rank = np.zeros(rank.size, dtype=bool)
             wrong_rank[whole_numbers(Ids(buffer, starts[rank], ends[rank] - starts[rank]))[1]] = True
             overlong[overlong] = wrong_rank
-        for kind, rows in (("lines with too few fields left out", counted < count), ("overlong lines cut", overlong)):
-            if rows.any():
-                row = int(np.flatnonzero(rows)[0])
-                place = Place(text.name, before + int(lines[row]))
-                expected = f"expected {count} fields ({layout.description}), as in the first line"
-                error = DataError(place, f"{expected}, but found {counted[row]}.")
-                problems.add(kind, int(np.count_nonzero(rows)), error)
-        lines = lines[counted >= count]
-    tokens = first_field[lines][:, None] + np.arange(count)
+        expected = f"expected {count} fields ({layout.description}), as in {problems.model}"
+        for kind, among in ((SHORT, counted < count), (OVERLONG, overlong)):
+            rows = np.flatnonzero(among)
+            errors = [
+                DataError(Place(text.name, before + int(lines[row])), f"{expected}, but found {counted[row]}.")
+                for row in rows[: problems.most].tolist()
+            ]
+            if errors:
+                problems.add(kind, rows.size, errors)
+        first_field = first_field[counted >= count]
+    tokens = first_field[:, None] + np.arange(count)
     return starts[tokens], ends[tokens]
+
+
+def _lines_of_data(text: Text, starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Return where fields begin and end, and of lines with any the number, the first field and how many there are."""
+    newlines = ends[text.buffer[ends] == 10]
+    filled = ends > starts
+    starts, ends = starts[filled], ends[filled]
+    fields_in_line = np.bincount(np.searchsorted(newlines, starts), minlength=newlines.size)
+    first_field = np.cumsum(fields_in_line) - fields_in_line
+    lines = np.flatnonzero(fields_in_line)
+    lines = lines[text.buffer[starts[first_field[lines]]] != ord("#")]
+    return starts, ends, lines, first_field[lines], fields_in_line[lines]
+
+
+def usual_line(text: Text) -> tuple[int, list[bytes], Place]:
+    """Return how many lines hold data, and the fields and place of the first line with the usual number of fields."""
+    times: dict[int, int] = {}
+    first: dict[int, int] = {}
+    for block in _blocks(text, text.begin, text.end, BLOCK_BYTES):
+        starts, _, _, first_field, counted = _lines_of_data(text, *_stretches(text, block))
+        for count, at, several in zip(*map(np.ndarray.tolist, np.unique(counted, True, False, True)), strict=True):
+            times[count] = times.get(count, 0) + several
+            first.setdefault(count, int(starts[first_field[at]]))
+    if not times:
+        raise NothingReadError(text.name, "the file has no line of data.")
+    begin = first[max(times, key=lambda count: (times[count], -first[count]))]
+    line = next(replace(text, begin=begin).lines())
+    return sum(times.values()), fields_of(line), Place(text.name, _line_number(text, begin))
 
 
 def _join_blocks(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
