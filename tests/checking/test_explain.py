@@ -418,6 +418,14 @@ class TestOtherTools:
         first = explain(qrels, run, f"{value:.5f}")[0]
         assert (first.name, first.changes, first.why) == ("P@10", 0, "equal")
 
+    @pytest.mark.parametrize(
+        ("stated", "agrees"), [("AP=0", False), ("AP=1", False), ("P@2=0.5", True), ("RR=1", True)]
+    )
+    def test_a_whole_number_is_no_rounded_one(self, stated, agrees):
+        """AP of the second and third of three is .58, which rounds to 1."""
+        (found,) = rb.explain({"1": {"a": 0, "b": 1, "c": 1}}, {"1": ["b", "a", "c"]}, stated)
+        assert (found.lines == found.equal) == agrees
+
     def test_zeros_at_the_end_count_as_digits(self):
         qrels, run = {"1": {"a": 1, "b": 1, "c": 1}}, {"1": {"a": 2.0, "x": 1.0}}
         (_, other) = explain(qrels, run, {"AP": 0.33333, "P@2": 0.5})

@@ -279,7 +279,7 @@ def test_infinite_means_share_the_last_place():
     scores = replace(scores_of(effort), measures=[parse_measure("AP"), parse_measure("ESL(n=1)")], value=value)
     row = agreement(scores).rows()[0]
     assert [row[key] for key in ("tau", "tau_ap", "spearman", "rbo")] == pytest.approx(
-        [1, tau_ap(*[np.array([4.0, 3, 1, 1])] * 2), 1, rank_biased_overlap(*[np.array([4.0, 3, 1, 1])] * 2)]
+        [1, 1, 1, rank_biased_overlap(*[np.array([4.0, 3, 1, 1])] * 2)]
     )
     assert (row["swapped"], row["swapped_significantly"]) == (0, 0)
 

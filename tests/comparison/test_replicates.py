@@ -292,9 +292,14 @@ def test_one_system_and_deterministic_reruns():
     assert (found.reliability, found.plan, found.pairs) == ([], [], [])
     same = {"a#1": runs["s0#0"], "a#2": runs["s0#0"], "b": runs["s0#1"]}
     found = rb.compare_replicates(qrels, same, "AP")
-    assert found.floors[0]["floor"] == 0
+    assert (found.floors[0]["floor"], found.floors[0]["observed_largest"]) == (None, 0)
+    assert "scored the same in 1 observed pair, which does not show how far others differ." in found.words()
+    assert {row["ci_high"] for row in found.components if "rerun" in row["part"]} == {None}
     assert {row["variance"] for row in found.components if "rerun" in row["part"]} == {0}
     assert found.flips[0]["verdict_flips"] == 0
+    alike = rb.compare_replicates(qrels, {"a#1": runs["s0#0"], "a#2": runs["s0#0"], "b": runs["s0#0"]}, "AP")
+    assert "[0.00" not in alike.words()
+    assert "0.0000" not in alike.words()
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,16 @@ class TestProbability:
         (row,) = Evidence.read(qrels, runs).compare("P@1").pairs.rows()
         assert {row["probability_better_if_judged"], row["probability_worse_if_judged"]} <= {None, 0.0, 1.0}
 
+    def test_no_movement_is_foreseen_without_data(self):
+        qrels = {str(topic): {"r": 1, "n": 0} for topic in range(8)}
+        runs = {name: {topic: ["r", f"{name}1", f"{name}2"] for topic in qrels} for name in ("one", "other")}
+        told = Evidence.read(qrels, runs).compare("P@3").words()
+        assert "every judged document that the runs retrieved is relevant" in told
+        assert "Which judgments would help most?" in told
+        assert "expected" not in told
+        runs = {name: {topic: ["r", "n", name] for topic in qrels} for name in ("one", "other")}
+        assert "are expected to move" in Evidence.read(qrels, runs).compare("P@3").words()
+
 
 class TestJudgedThreshold:
     def test_it_is_said_and_of_the_run_that_lies_below(self):

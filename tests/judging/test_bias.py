@@ -194,6 +194,8 @@ def test_with_two_runs_both_coefficients_are_one_number():
     assert coefficients == [[1.0, -1.0, 1.0]] * 2
     alike = rb.judging.compare_judges(people, {"model": people}, runs, "P@1").orderings[0]
     assert [alike[name] for name in ("tau", "tau_low", "tau_ap", "tau_ap_low")] == [1.0, None, 1.0, None]
+    tied = rb.judging.compare_judges(people, {"model": people}, runs | {"two again": runs["two"]}, "P@1").orderings[0]
+    assert [tied[name] for name in ("tau", "tau_low", "tau_ap", "tau_ap_low")] == [1.0, None, 1.0, None]
     level = rb.judging.compare_judges(
         people, {"model": {topic: dict.fromkeys("abc", 1) for topic in people}}, runs, "P@1"
     ).orderings[0]

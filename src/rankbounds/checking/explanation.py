@@ -403,7 +403,9 @@ def _number(text: str) -> float:
 
 
 def _same(value: float, text: str) -> bool:
-    digits = min(len(text.partition(".")[2]), MOST_DIGITS)
+    digits = min(
+        len(text.partition(".")[2]) or MOST_DIGITS, MOST_DIGITS
+    )  # a whole number is exact: 0 is no rounded .36
     # The last digit may be rounded either way when the value lies between.
     return f"{value:.{digits}f}" == text or abs(value - _number(text)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
 

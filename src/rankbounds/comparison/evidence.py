@@ -370,7 +370,12 @@ class Evidence:
 
     def why_unknown(self, measure: Measure) -> str:
         """Return why judgments do not show how likely anything is; nothing where they do, or where it takes long."""
-        return self._models.unknown if self._has_chances(measure) else ""
+        return self.unknown if self._has_chances(measure) else ""
+
+    @property
+    def unknown(self) -> str:
+        """Why the judgments do not show how likely unjudged documents are relevant; empty where they do."""
+        return self._models.unknown
 
     @property
     def _open_collection(self) -> OpenCollection:

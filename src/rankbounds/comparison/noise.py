@@ -10,7 +10,13 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.pairs import build_rows
-from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
+from rankbounds.evaluation.score_differences import (
+    TOLERANCE,
+    differences,
+    limits_of_differences,
+    mean_difference,
+    merit,
+)
 from rankbounds.measures import Measure
 from rankbounds.stats.significance import Resampling, p_values
 from rankbounds.stats.variance_components import NAMES, Anova, Design, topics_for_reliability
@@ -24,9 +30,9 @@ Rows: TypeAlias = list[dict[str, Any]]
 
 
 def _ends(drawn: Floats, confidence: float) -> list[Any]:
-    """Return the interval of draws; None if infinite or unknown."""
+    """Return the interval of draws; None if infinite, unknown, or all 0: then nothing was seen to vary."""
     known = drawn[~np.isnan(drawn)]
-    if not known.size:
+    if not known.any():
         return [None, None]
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ends = np.quantile(known, tails, method="inverted_cdf")  # (between a number and infinity there is nothing)
@@ -83,7 +89,8 @@ def _floor_row(
     from scipy import stats
 
     sizes = np.abs(observed).ravel()
-    floor = min(float(stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance)), farthest)
+    reach = float(stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance))
+    floor = None if sizes.max() <= TOLERANCE else min(reach, farthest)  # where nothing differed, nothing is known
     return {
         "kind": kind,
         "floor": floor,
@@ -91,7 +98,7 @@ def _floor_row(
         "degrees": degrees,
         "observed_pairs": int(sizes.size),
         "observed_largest": float(sizes.max()),
-        "observed_beyond": int(np.count_nonzero(sizes > floor)),
+        "observed_beyond": None if floor is None else int(np.count_nonzero(sizes > floor)),
     }
 
 

@@ -66,7 +66,7 @@ class Replicates(CaptionedTables):
         that source, with an interval, and its ``share``. ``estimate`` may be below 0, which counts as 0.
     floors : list of dict
         How far apart two means lie that differ only by a ``rerun`` or by ``labels`` made again, at the confidence
-        asked for, and as observed.
+        asked for, and as observed. None where all that were observed are equal.
     flips : list of dict
         How often a repeated experiment gives another verdict (better, worse, no difference shown), another winner, or
         two contradicting significant verdicts; and how often two runs of one system are called different.
@@ -316,8 +316,10 @@ def _floor(row: Row, settings: Row) -> str:
         "labels": "Scores of the same run by two labellings",
         "labels, difference": "Differences of the same two runs by two labellings",
     }[row["kind"]]
-    beyond = {0: "none differs", 1: "1 differs"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} differ")
     observed = _several(row["observed_pairs"], "observed pair")
+    if row["floor"] is None:
+        return f"{who} scored the same in {observed}, which does not show how far others differ."
+    beyond = {0: "none differs", 1: "1 differs"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} differ")
     seen = f"of {observed}, {beyond} by more; the largest difference is {row['observed_largest']:.4f}"
     end = " A smaller difference between two systems is within the noise." * (row["kind"] == "rerun")
     return (

@@ -341,15 +341,15 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: 
     return said, {"changes": told, "more": more}
 
 
-def judge_sentence(plan: SettlingPlan | None, *, adds_up: bool) -> tuple[str, dict[str, Any]]:
+def judge_sentence(plan: SettlingPlan | None, *, foreseen: bool) -> tuple[str, dict[str, Any]]:
     """Choose the template for what to judge, and its values.
 
-    ``adds_up``: the effect of several judgments is the sum of their single effects.
+    ``foreseen``: probabilities of relevance are known, and effects of several judgments add up.
     """
     if plan is None:
         return "none", {}
     named = list(zip(plan.query_ids, plan.doc_ids, strict=True))[:3]
-    return ("several" if len(plan) > 1 else "one") if adds_up else "first", {
+    return ("several" if len(plan) > 1 else "one") if foreseen else "first", {
         "documents": len(plan),
         "named": ", ".join(f"{query}/{doc}" for query, doc in named),
         "moved": float(plan.value.sum()),

@@ -62,7 +62,9 @@ class PairWords:
             held |= more
             if held["certain_low"] <= 0 <= held["certain_high"] and not comparison.strange[[a, b]].any():
                 plan = comparison.evidence.to_judge(measure, a, b)
-                choices["judge"], more = wording.judge_sentence(plan, adds_up=is_plain_sum(measure))
+                choices["judge"], more = wording.judge_sentence(
+                    plan, foreseen=is_plain_sum(measure) and not comparison.evidence.pair(a, b).unknown
+                )
                 held |= more
         return wording.fill_templates(choices, held)
 

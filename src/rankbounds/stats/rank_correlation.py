@@ -91,33 +91,33 @@ def tau_ap(observed: ArrayLike, reference: ArrayLike) -> float:
     Returns
     -------
     float
-        Not symmetric: the weights follow ``observed``. Ties there are averaged over all ways to break them; a pair tied
-        in ``reference`` counts half.
+        Not symmetric: the weights follow ``observed``. As in tau-b, pairs tied there do not count, so that an order
+        with ties agrees with itself; a pair tied in ``reference`` counts half. NaN if all are tied in ``observed``.
+
+    Notes
+    -----
+    With ties it is the coefficient tau_AP,b of Urbano and Marrero, The Treatment of Ties in AP Correlation, ICTIR 2017,
+    whose mean of both directions is what comparisons of orders show.
 
     Examples
     --------
     >>> import rankbounds as rb
     >>> rb.stats.tau_ap([0.3, 0.2, 0.1], [0.5, 0.6, 0.1]), rb.stats.tau_ap([0.3, 0.2, 0.1], [0.5, 0.1, 0.2])
     (0.0, 0.5)
+    >>> rb.stats.tau_ap([0.3, 0.3, 0.1], [0.3, 0.3, 0.1])
+    1.0
     """
     observed, reference = _scores_of_same(observed, reference)
     return float(tau_ap_of_signs(order_signs(observed), order_signs(reference)))
 
 
 def tau_ap_of_signs(observed: Ints, reference: Ints) -> Floats:
-    """``tau_ap`` of every order in one batch with the same one in another."""
-    count = observed.shape[-1]
-    above, level = observed < 0, observed == 0
+    """``tau_ap`` of every order in one batch with the same one in another; NaN if one is all ties."""
+    above = observed < 0
     first = np.count_nonzero(above, axis=-1)  # so many stand above each system
-    tied = np.count_nonzero(level, axis=-1) - 1  # so many others stand level with it
-    from_above = (first - (above * reference).sum(axis=-1)) / 2  # of those above, so many the reference has above too
-    from_group = (tied - (level * reference).sum(axis=-1)) / 2 / np.maximum(tied, 1)
-    # A system stands below 0, 1, ... of those level with it, each equally likely: sums of 1 / rank and place / rank.
-    harmonic = np.append(0.0, np.cumsum(1 / np.arange(1, count + 1)))
-    of_ranks = harmonic[first + tied] - harmonic[np.maximum(first - 1, 0)]
-    of_places = tied + (first > 0) - first * of_ranks
-    agreeing = (from_above * of_ranks + from_group * of_places) / (tied + 1)
-    return 2 * agreeing.sum(axis=-1) / (count - 1) - 1
+    agreeing = -(above * reference).sum(axis=-1) / np.maximum(first, 1)
+    below = np.count_nonzero(first, axis=-1)  # systems that any stand above
+    return agreeing.sum(axis=-1) / np.where(below > 0, below, np.nan)
 
 
 def _scores_of_same(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
