@@ -193,3 +193,17 @@ class TestFilesThatChange:
 
         monkeypatch.setattr(opening, "_read_at", replaced)
         assert opening.read_text(str(run)).tobytes().decode() == content
+
+
+def test_patterns_follow_no_link_below_all_folders(tmp_path, monkeypatch):
+    """One link to its own folder would give each file forty names; two of them would never end."""
+    for path in ("top.txt", "runs/a.txt", "runs/deep/b.txt", "runs/.hidden/c.txt", "runs/deep/d.run"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("")
+    (tmp_path / "runs" / "again").symlink_to(".")
+    (tmp_path / "linked").symlink_to("runs")
+    monkeypatch.chdir(tmp_path)
+    assert opening.expand(["**/*.txt"]) == ["runs/a.txt", "runs/deep/b.txt", "top.txt"]
+    assert opening.expand(["**"]) == ["runs/a.txt", "runs/deep/b.txt", "runs/deep/d.run", "top.txt"]
+    assert opening.expand(["./runs/**/deep/**/*.txt"]) == ["./runs/deep/b.txt"]
+    assert opening.expand([str(tmp_path / "l*" / "**" / "?.run")]) == [str(tmp_path / "linked" / "deep" / "d.run")]

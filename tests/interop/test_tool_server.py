@@ -16,8 +16,9 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import parse
 from rankbounds.errors import UsageError
+from rankbounds.files.reported_scores import stated
 from rankbounds.interop import tool_server as served
-from rankbounds.interop.assistant_tools import NAMES, ConfinedFolder, Tools
+from rankbounds.interop.assistant_tools import MOST_CHARACTERS, NAMES, ConfinedFolder, Tools
 
 ROOT = Path(__file__).parents[2]
 MADE = rb.studies.simulate(
@@ -96,6 +97,28 @@ def test_long_results_are_in_a_file(folder):
     assert len(os.listdir(folder / "rankbounds-results")) == 1
 
 
+@pytest.mark.parametrize("length", [20, 5_000, 300_000])
+def test_long_ids_do_not_make_long_answers(tmp_path, length):
+    """However long ids are, sentences and rows stay within the limit; the file has all of it."""
+    tools, runs = Tools(tmp_path), {name * length: {query: ["a", "b"] for query in "pqr"} for name in "xy"}
+    for call in (tools.evaluate, tools.compare):
+        answer = call({query: {"b": 1} for query in "pqr"}, runs, measures=["RR"])
+        rows = answer["rows"]
+        assert len(answer["answer"]) + len(json.dumps(rows)) <= MOST_CHARACTERS
+        if answer.get("rows_left_out"):
+            whole = json.loads((tmp_path / answer["file"]).read_text())
+            assert (rows, len(whole)) == (whole[: len(rows)], len(rows) + answer["rows_left_out"])
+        assert ("rows_left_out" in answer) == (length > 20)
+
+
+def test_reported_numbers_may_be_long(tmp_path):
+    """No pattern looks at the digits more than a few times: half a million would otherwise take hours."""
+    rows, digits = [{"question": "q", "retrieved_ids": ["a"], "expected_ids": ["a"]}], "1" * 500_000
+    assert Tools(tmp_path).explain(rows, f"RR={digits}")["answer"].startswith("RR differs")
+    for text in (f"{digits}x", f"{'=' * 500_000}x", f"RR={' ' * 500_000}x"):
+        assert stated(text) is None
+
+
 def test_a_result_that_cannot_be_written_is_still_answered(folder, monkeypatch):
     def refuse(*_, **__):
         raise OSError(30, "Read-only file system")
@@ -143,6 +166,14 @@ def test_paths_inside_are_read_however_they_are_written(folder):
     assert confined.inputs(["x=runs/a.txt", "y=runs/b.txt"]) == {
         name: os.path.realpath(folder / "runs" / file) for name, file in (("x", "a.txt"), ("y", "b.txt"))
     }
+
+
+def test_links_to_their_own_folder_lead_nowhere(folder):
+    """With two such links, following them would take longer than anybody waits."""
+    (folder / "runs" / "again").symlink_to(".")
+    inside = [os.path.realpath(folder / "runs" / name) for name in ("a.txt", "b.txt")]
+    assert ConfinedFolder(folder).files("runs/**/*.txt") == inside
+    assert ConfinedFolder(folder).files("**/[ab].txt") == inside
 
 
 def test_results_are_not_written_through_a_link(folder, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import fnmatch
 import glob
 import io
 import os
@@ -47,11 +48,38 @@ def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
             if not found:
                 raise DataError(name, "this folder holds no files.")
         elif name != STANDARD_INPUT and not os.path.exists(name) and glob.has_magic(name):
-            found = [match for match in glob.glob(name, recursive=True) if os.path.isfile(match)]
+            found = [match for match in matching(name) if os.path.isfile(match)]
             if not found:
                 raise DataError(name, "no file matches this pattern.")
         files.update(dict.fromkeys(sorted(found)))
     return list(files)
+
+
+def matching(pattern: str, root: str = "") -> list[str]:
+    """Return what matches a pattern below a folder; ``**`` follows no link, which may lead back to its own folder."""
+    drive, path = os.path.splitdrive(pattern)
+    parts = re.split(r"[\\/]" if os.sep == "\\" else "/", path)
+    found = [drive + os.sep if parts[0] == "" else drive or root]
+    for part in [*parts, "*"] if parts[-1] == "**" else parts:
+        if part == "**":
+            below: dict[str, None] = {}
+            for start in found:
+                for folder, inside, _ in os.walk(start or "."):
+                    own = folder if start else folder[2:]
+                    below[own] = None
+                    inside[:] = [name for name in inside if name[0] != "." and os.path.join(own, name) not in below]
+            found = list(below)
+        elif glob.has_magic(part):
+            found = [os.path.join(folder, name) for folder in found for name in _names_like(part, folder or ".")]
+        elif part:
+            found = [os.path.join(folder, part) for folder in found]
+    return [path for path in found if os.path.lexists(path)]
+
+
+def _names_like(pattern: str, folder: str) -> list[str]:
+    with contextlib.suppress(OSError):
+        return [name for name in fnmatch.filter(os.listdir(folder), pattern) if name[0] != "." or pattern[0] == "."]
+    return []
 
 
 def _files_in(folder: str) -> list[str]:

@@ -33,18 +33,19 @@ Printed = dict[tuple[str, str], str]
 """The scores as text, by the tool's name of the measure and by topic; ``all`` is the mean."""
 ANY_MEASURE = ""
 """The name of a measure that is not named."""
-_NUMBER = re.compile(r"(?:(?P<measure>.+)=)?\s*(?P<number>\d*\.?\d+)(?P<percent>%?)")
+_NUMBER = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?|\.\d+)(?P<percent>%?)")
 
 
 def stated(text: str) -> Printed | None:
     """Return the score in ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or ``0.534``; None without one."""
-    match = _NUMBER.fullmatch(text.strip())
-    if match is None or os.path.exists(text):
+    measure, equals, written = text.strip().rpartition("=")
+    match = _NUMBER.fullmatch(written)
+    if match is None or bool(equals) != bool(measure) or os.path.exists(text):
         return None
     number = Decimal(match["number"])
     if match["percent"]:
         number = number.scaleb(-2)
-    return {((match["measure"] or ANY_MEASURE).strip(), ALL): format(number, "f")}
+    return {((measure or ANY_MEASURE).strip(), ALL): format(number, "f")}
 
 
 def read_reported(path: str | os.PathLike[str], is_measure: IsMeasure) -> Printed:

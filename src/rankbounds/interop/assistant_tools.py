@@ -6,14 +6,13 @@ first rows of the result, and, if there are too many rows, the path of a file wi
 
 from __future__ import annotations
 
-import glob
 import json
 import os
-import re
 import threading
 import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,8 @@ from rankbounds.checking.submissions import check
 from rankbounds.comparison.verdict import compare
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
 from rankbounds.evaluation.evaluate import evaluate
+from rankbounds.files.opening import matching
+from rankbounds.files.reported_scores import stated
 from rankbounds.judging.audits.audit import audit
 from rankbounds.judging.audits.sample import draw_sample
 from rankbounds.judging.next.judge_next import judge_next
@@ -52,11 +53,10 @@ class ConfinedFolder:
             raise UsageError(f"{given!r} is not a path of a file below the folder.")
         path = self.root / given  # a full path stays what it is
         found = [path]
-        if not os.path.lexists(path) and glob.has_magic(given):
+        if not os.path.lexists(path) and has_magic(given):
             if ".." in Path(given).parts or Path(given).is_absolute():
                 raise UsageError(f'The pattern "{given}" must stay below the folder.')
-            # Folders are not followed by **, and a file that a link leads to is looked at below.
-            found = [self.root / name for name in sorted(glob.glob(given, root_dir=self.root, recursive=True))]
+            found = [Path(name) for name in sorted(matching(given, os.fspath(self.root)))]  # links are looked at below
             if not found:
                 raise UsageError(f'No file below the folder matches "{given}".')
         elif path.is_dir():
@@ -141,8 +141,6 @@ whether a difference may be noise, and what unjudged documents leave open. A rul
 from another tool's: explain. What to judge: judge_next. Labels by a model: sample, let people judge it, then audit.
 Quote the sentences; do not compute measures by hand."""
 
-_NUMBER = re.compile(r"(.*=)?\s*[-+]?\d*\.?\d+(e[-+]?\d+)?\s*%?\s*", re.IGNORECASE)
-"""``nDCG@10=0.534``, ``53.4%``: what was reported, and not a file of it."""
 Data = str | list[Any] | dict[str, Any]
 Names = str | list[str]
 
@@ -202,7 +200,7 @@ class Tools:
 
     def explain(self, qrels: Data, reported: str, run: Data | None = None) -> dict[str, Any]:
         """Find out why another tool reports another number: reported is "nDCG@10=0.534", or a file of its output."""
-        if os.sep in reported or not _NUMBER.fullmatch(reported):
+        if os.sep in reported or stated(reported) is None:
             reported = self.folder.file(reported)
         found = explain(*self._collection(qrels, run), reported)
         return self._answer("explain", found.words(), found)
@@ -269,9 +267,10 @@ class Tools:
         written = result.render("json", **how)
         rows = json.loads(written)
         shown = rows[:MOST_ROWS]
-        while len(shown) > 1 and len(json.dumps(shown)) > MOST_CHARACTERS:
+        said = _short(self.folder.shown(words))
+        while shown and len(said) + len(json.dumps(shown)) > MOST_CHARACTERS:
             shown = shown[: len(shown) // 2]
-        answer: dict[str, Any] = {"answer": _short(self.folder.shown(words)), "rows": shown}
+        answer: dict[str, Any] = {"answer": said, "rows": shown}
         if len(shown) < len(rows):
             answer["rows_left_out"] = len(rows) - len(shown)
         if self.writes and (file or len(shown) < len(rows)):
@@ -288,10 +287,8 @@ def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _short(text: str) -> str:
-    if len(text) <= MOST_CHARACTERS:
-        return text
-    return f"{text[:MOST_CHARACTERS]} ... ({len(text) - MOST_CHARACTERS:,} characters more)"
+def _short(text: str, most: int = MOST_CHARACTERS - 100) -> str:
+    return text if len(text) <= most else f"{text[:most]} ... ({len(text) - most:,} characters more)"
 
 
 NAMES = ("check", "evaluate", "compare", "gate", "explain", "judge_next", "sample", "audit")

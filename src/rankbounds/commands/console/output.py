@@ -167,12 +167,14 @@ def files_given(options: Options, kind: str) -> list[str]:
 
 def name_and_path(given: str) -> tuple[str | None, str]:
     """Split ``name=path``; a path or pattern that leads to files as written has no name."""
-    import glob
+    from glob import has_magic
+
+    from rankbounds.files.opening import matching
 
     name, equals, path = given.partition("=")
     if not (name and equals and path) or os.path.basename(name) != name or os.path.exists(given):
         return None, given
-    if glob.has_magic(given) and glob.glob(given, recursive=True):
+    if has_magic(given) and matching(given):
         return None, given
     return name, path
 
