@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import replace
 
@@ -29,6 +30,23 @@ def test_holds_the_scores_of_evaluate(demo, demo_scores):
     for at in range(len(MEASURES)):
         np.testing.assert_allclose(demo["systems"][at]["mean"], mean.value[:, 0, at])
         np.testing.assert_allclose(demo["systems"][at]["high"], mean.high[:, 0, at])
+
+
+def test_what_is_in_memory_is_called_so_and_is_not_written(monkeypatch):
+    """No file is invented for it, and its content has a fingerprint as files have."""
+    monkeypatch.setattr(rb.Run, "write", None)
+    monkeypatch.setattr(rb.Qrels, "write", None)
+    qrels, runs = rb.read_qrels(DATA / "qrels.txt"), {"bm25": rb.read_run(DATA / "runs" / "bm25.txt").to_dict()}
+    both = [runs, {"dense": rb.read_run(DATA / "runs" / "dense.txt")}, {"bm25": runs["bm25"] | {"1": {"other": 1.0}}}]
+    identities = [gather(qrels, some, Choices(measures=["AP"]))["identity"] for some in both]
+    for some, identity in zip(both, identities, strict=True):
+        assert identity["of"] == "in memory"
+        rows = [(row["name"], row["role"], row["bytes"], row["sha256"]) for row in identity["files"]]
+        assert rows == [("in memory", role, None, "-") for role in ("judgments", *some)]
+    assert len({identity["fingerprint"] for identity in identities}) == 3
+    mixed = gather(DATA / "qrels.txt", both[1], Choices(measures=["AP"]))["identity"]
+    assert [row["name"] for row in mixed["files"]] == ["qrels.txt", "in memory"]
+    assert mixed["files"][0]["sha256"] == hashlib.sha256((DATA / "qrels.txt").read_bytes()).hexdigest()
 
 
 def test_holds_the_pairs_of_compare(demo, demo_compared):

@@ -21,13 +21,14 @@ from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import Comparison, Evidence, compare_scores, wording
 from rankbounds.comparison.pairs import NEGATED, SWAPPED
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.saved_scores import changes_since, origin_of
+from rankbounds.evaluation.saved_scores import changes_since, fingerprint, origin_of
 from rankbounds.evaluation.score_differences import equal, merge_equal, merit, merit_of_range, subtracted
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
@@ -64,6 +65,8 @@ PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "cer
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, probabilities."""
 TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 CHANCES = ("probability", "probability_of_other")
+IN_MEMORY = "in memory"
+"""Where judgments and runs are that no file holds."""
 SYSTEM_KEYS = (
     "mean", "ci_low", "ci_high", "low", "high", "rank", "rank_low", "rank_high", "judged_at_10", "topics_led",
 )  # fmt: skip
@@ -155,17 +158,18 @@ class Thinning:
 
 
 def gather(
-    qrels: str | os.PathLike[str],
-    runs: Sequence[str | os.PathLike[str] | RunToRead],
+    qrels: QrelsLike,
+    runs: RunsLike | Sequence[RunToRead],
     choices: Choices | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Evaluate, compare and pack what a page shows of these files."""
+    """Evaluate, compare and pack what a page shows of these judgments and runs."""
     choices = choices or Choices()
     reading = choices.reading()
-    jobs = reading.runs_to_read(list(runs))
-    files = files_of(jobs)
-    if [os.fspath(qrels), *files].count(STANDARD_INPUT):
+    files = [os.fspath(qrels) if isinstance(qrels, str | os.PathLike) else None]
+    jobs = reading.runs_to_read(runs, None if files == [STANDARD_INPUT] else qrels)
+    files += [job.path for job in jobs]
+    if STANDARD_INPUT in files:
         raise UsageError("A report lists its input files: give files, not standard input (-).")
     measures = parse_measures(choices.measures)
     assumptions, trusted = choices.assumptions(), None
@@ -179,7 +183,7 @@ def gather(
     with warnings.catch_warnings(record=True) as caught, noting_checksums() as checksums:
         warnings.simplefilter("always")
         known = reading.judgments(qrels) if trusted is None else trusted.qrels
-        if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) <= LARGEST_IN_MEMORY:
+        if sum(Path(file).stat().st_size for file in files[1:] if file and Path(file).is_file()) <= LARGEST_IN_MEMORY:
             evidence = Evidence(known, reading.runs(jobs), assumptions)
             known, scores = evidence.judged, evidence.scores(measures, progress=progress, observe=observed)
         else:
@@ -200,8 +204,11 @@ def gather(
         to_judge = _next(evidence, observed, choices)
     runs_shown = [scores.runs[run] for run in thinning.runs]
     topics_shown = [scores.query_ids[topic] for topic in thinning.topics]
-    if choices.since:
+    in_memory = ""
+    if choices.since or None in files:
         made_with = origin_of(known, assumptions, None, () if evidence is None else evidence.runs)
+        in_memory = repr(fingerprint(made_with)) if None in files else ""
+    if choices.since:
         messages.insert(0, changes_since(choices.since, made_with))
     more = {
         "warnings": messages,
@@ -209,7 +216,7 @@ def gather(
         **_lists(scores, observed, evidence, thinning),
         "persistence": _persistence(observed, thinning) if choices.asks_for_rbp() else None,
         "next": to_judge,
-        "identity": _identity([os.fspath(qrels), *files], known, scores, choices, compared, checksums),
+        "identity": _identity(files, known, scores, choices, compared, checksums, in_memory),
     }
     slider = observed.rbp if more["persistence"] else None
     content = _content(scores, compared, thinning, choices, more, evidence, slider)
@@ -491,14 +498,6 @@ def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     }
 
 
-def files_of(jobs: Sequence[RunToRead]) -> list[str]:
-    """The files of the runs, which a report names."""
-    paths = [job.path for job in jobs if job.path is not None]
-    if len(paths) < len(jobs):
-        raise UsageError("A report lists its input files: give files, not objects in memory.")
-    return paths
-
-
 def judging_depth(rbp: RBP) -> int:
     """How deep to look for documents to judge: all ranks below together weigh less than ``LEAST_WEIGHT``."""
     return math.ceil(math.log(LEAST_WEIGHT) / math.log(rbp.p)) if rbp.p > 0 else 1
@@ -527,16 +526,20 @@ def _next(evidence: Evidence | None, observed: Observed, choices: Choices) -> di
 
 
 def _identity(
-    files: Sequence[str],
+    files: Sequence[str | None],
     judgments: Qrels | None,
     scores: Scores,
     choices: Choices,
     compared: Comparison | None,
     checksums: Mapping[str, str],
+    in_memory: str = "",
 ) -> dict[str, Any]:
-    """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole."""
+    """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole.
+
+    ``in_memory`` is the fingerprint of what no file holds.
+    """
     paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
-    sums = list(in_threads(lambda path: checksums.get(path) or checksum(path), paths, processors()))
+    sums = list(in_threads(lambda path: path and (checksums.get(path) or checksum(path)), paths, processors()))
     names: Sequence[str] = TESTING
     roles, counts = ["scores"] * len(files), {}
     if judgments is not None:
@@ -548,13 +551,15 @@ def _identity(
         chosen["gain"] = choices.gain or "linear"
     if compared:
         chosen["correction"] = compared.settings["correction"]
-    together = hashlib.sha256("".join(sums).encode("ascii")).hexdigest()
+    together = hashlib.sha256("".join([*filter(None, sums), in_memory]).encode("utf-8", "surrogateescape")).hexdigest()
     return {
-        "of": os.path.basename(next(iter(paths), "")),
+        "of": os.path.basename(next(iter(paths), "") or IN_MEMORY),
         "date": datetime.date.today().isoformat(),
         "fingerprint": together[:12],
         "files": [
             {"name": os.path.basename(path), "role": role, "bytes": Path(path).stat().st_size, "sha256": digest}
+            if path
+            else {"name": IN_MEMORY, "role": role, "bytes": None, "sha256": "-"}
             for path, role, digest in zip(paths, roles, sums, strict=False)
         ],
         "counts": counts | {"runs": len(scores.runs), "measures": len(scores.measures)},

@@ -11,7 +11,6 @@ import html
 import json
 import os
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -19,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rankbounds.collection.inputs import Reading, RunToRead
+from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
@@ -28,7 +27,7 @@ from rankbounds.files.writing import writing
 from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.notebook import escape_html, frame_page, shown
-from rankbounds.report.content import Choices, files_of, gather
+from rankbounds.report.content import Choices, gather
 
 HERE = Path(__file__).parent
 DRAWING = ("elements", "figures", "tables")
@@ -184,31 +183,8 @@ def report(
         if name not in known:
             raise UsageError(f"A report has no choice {name}=.{did_you_mean(name, sorted(known))}")
     chosen = Choices(measures=[str(measure) for measure in parse_measures(measures)], title=title, **choices)
-    reading = chosen.reading()
-    with tempfile.TemporaryDirectory() as folder:
-        jobs = [_in_file(job, Path(folder)) for job in reading.runs_to_read(runs, qrels)]
-        content = gather(_judgments_file(reading, qrels, Path(folder)), jobs, chosen)
+    content = gather(qrels, runs, chosen)
     return Report(content["title"], list(content["summary"]), page(content))
-
-
-def _judgments_file(reading: Reading, given: Any, folder: Path) -> str | os.PathLike[str]:
-    """The file that judgments are in; those in memory are written to one, for a page names what it was made from."""
-    if isinstance(given, str | os.PathLike):
-        return given
-    path = folder / "judgments.csv"
-    reading.judgments(given).write(path)
-    return path
-
-
-def _in_file(job: RunToRead, folder: Path) -> RunToRead:
-    if job.path is not None:
-        return job
-    run = job.read()
-    name = re.sub(r"[^\w.-]+", "_", run.name)[:80] or "run"
-    taken = len(list(folder.glob(f"{name}*.csv")))
-    path = folder / (f"{name}-{taken + 1}.csv" if taken else f"{name}.csv")
-    run.write(path)
-    return RunToRead(str(path), lambda: run, str(path), run.name)
 
 
 class Live:
@@ -236,7 +212,7 @@ class Live:
     def state(self, *, runs_alone: bool = False) -> str:
         """Changes whenever a file does, or only when the file of a run does."""
         parts = []
-        for path in [*([] if runs_alone else [self.qrels]), *files_of(self.runs())]:
+        for path in [*([] if runs_alone else [self.qrels]), *filter(None, (job.path for job in self.runs()))]:
             try:
                 status = Path(path).stat()
                 parts.append(f"{path}:{status.st_mtime_ns}:{status.st_size}")

@@ -6,7 +6,7 @@ function showIdentity() {
   showOptions(options);
   table(at("files"), [
     { name: "file", words: true, names: true, text: (file) => file.name, classes: () => ["wrap"] }, { name: "as", words: true, text: (file) => file.role, classes: () => ["wrap"] },
-    { name: "bytes", text: (file) => file.bytes.toLocaleString("en"), order: (file) => file.bytes },
+    { name: "bytes", text: (file) => (known(file.bytes) ? file.bytes.toLocaleString("en") : "-"), order: (file) => file.bytes },
     { name: "SHA-256", words: true, text: (file) => file.sha256, classes: () => ["code"] },
   ], files, { file: "files" });
 }
