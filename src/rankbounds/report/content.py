@@ -39,7 +39,7 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.beside import Beside
-from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
+from rankbounds.report.observed import COVERAGE_DEPTHS, Lists, Observed
 from rankbounds.report.summary import counted, heading, leading, sentences
 from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
@@ -494,12 +494,10 @@ def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     shown = [observed.runs[run] for run in thinning.runs]
     sums = [coefficients(lists) for lists in shown]
     whole = all((one == np.rint(one)).all() for one in sums)
-    longest = max(max(lists.lengths, default=0) for lists in shown)
     return {
         "measure": str(observed.rbp),
         "p": observed.rbp.p,
         "unit": observed.largest,
-        "exact": whole and longest <= PERSISTENCE_DEPTH,
         "in_order": observed.assumptions.ties in ORDERS,
         "runs": [one_run(one, lists) for one, lists in zip(sums, shown, strict=True)],
     }
