@@ -50,6 +50,12 @@ FEWEST = 0.5
 """Groups whose topics would count for fewer than this share of themselves are not made equal."""
 
 
+def read_population(folder: Path, measures: tuple[str, ...]) -> np.ndarray:
+    """Score a collection's runs: runs x topics x measures."""
+    runs = next(folder / inside for inside in ("runs", "runs-top100") if (folder / inside).is_dir())
+    return rb.evaluate(folder / "qrels.txt", runs, list(measures), bounds="none").value
+
+
 def reweight(scores: np.ndarray) -> np.ndarray | None:
     """Find the probabilities of topics by which these systems (rows) have the same mean, by Newton's method."""
     apart = (scores[1:] - scores[:1]).T
@@ -211,8 +217,7 @@ def main() -> None:
     arguments = parser.parse_args()
     populations = {}
     for name, folder in zip(("TREC-8", "COVID"), arguments.folders, strict=True):
-        runs = next(folder / inside for inside in ("runs", "runs-top100") if (folder / inside).is_dir())
-        populations[name] = rb.evaluate(folder / "qrels.txt", runs, list(MEASURES), bounds="none").value
+        populations[name] = read_population(folder, MEASURES)
     tables: dict[str, Callable[[], None]] = {
         "pairs": lambda: pair_table(populations, arguments.worlds),
         "families": lambda: family_table(populations, "reweighted", arguments.worlds),

@@ -82,12 +82,15 @@ class TestComparison:
         assert "Left out, because a run lacks it: mail." in found.method()
         assert all(row["rank"] for row in found.systems)
 
-    def test_summaries_are_those_of_the_collections_differences(self, compared):
+    def test_summaries_are_those_of_the_collections_differences(self, made):
+        compared = rb.compare_collections(made, ["AP", "P@5"], confidence=0.5)  # few topics have intervals of 50% only
         for row in compared.pairs:
             parts = compared.differences_of(row["run"], row["against"], row["measure"])
             # the half of a t interval is the standard error times its quantile
-            errors = [(p["ci_high"] - p["ci_low"]) / 2 / stats.t.ppf(0.975, p["topics"] - 1) for p in parts]
-            summary = random_effects(np.array([[p["difference"] for p in parts]]), np.array([errors]) ** 2)
+            errors = [(p["ci_high"] - p["ci_low"]) / 2 / stats.t.ppf(0.75, p["topics"] - 1) for p in parts]
+            summary = random_effects(
+                np.array([[p["difference"] for p in parts]]), np.array([errors]) ** 2, confidence=0.5
+            )
             assert row["summary"] == pytest.approx(summary.mean[0])
             assert row["tau"] == pytest.approx(math.sqrt(summary.tau_squared[0]), abs=1e-7)
             assert row["new_high"] == pytest.approx(summary.new_high[0], abs=1e-7)
@@ -356,21 +359,24 @@ def test_collections_that_differ_from_each_other_do_not_hide_a_difference(tmp_pa
 
 
 def test_no_interval_reaches_beyond_what_a_measure_can_be():
-    """Three collections of two topics each: t times the error is several times what P@2 can be."""
-    documents = {"r": 1, "s": 1, "n": 0}
-    qrels = {"1": documents, "2": documents}
+    """Three collections of six topics each: t times the error is more than what P@2 can be."""
+    qrels = {str(topic): {"r": 1, "s": 1, "n": 0} for topic in range(6)}
     right, wrong, half = ["r", "s"], ["n", "m"], ["r", "m"]
     runs = {
-        "web": {"a": {"1": right, "2": wrong}, "b": {"1": wrong, "2": half}},
-        "news": {"a": {"1": right, "2": right}, "b": {"1": half, "2": wrong}},
-        "mail": {"a": {"1": half, "2": wrong}, "b": {"1": right, "2": wrong}},
+        "web": {"a": [right, wrong], "b": [wrong, right]},
+        "news": {"a": [right, right], "b": [half, wrong]},
+        "mail": {"a": [half, wrong], "b": [right, right]},
     }
-    found = rb.compare_collections({name: (qrels, of) for name, of in runs.items()}, "P@2")
+    lists = {
+        name: {run: dict(zip(qrels, own * 3, strict=True)) for run, own in of.items()} for name, of in runs.items()
+    }
+    found = rb.compare_collections({name: (qrels, of) for name, of in lists.items()}, "P@2")
     row = found.pairs[0]
     assert (row["new_low"], row["new_high"]) == (-1.0, 1.0)
     for low, high in (("ci_low", "ci_high"), ("summary_low", "summary_high")):
         assert -1 <= row[low] <= row[high] <= 1
     assert all(-1 <= part["ci_low"] <= part["ci_high"] <= 1 for part in found.differences)
+    assert (found.differences[0]["ci_low"], found.differences[0]["ci_high"]) == (-1, 1)
     known = [part for part in (*found.cells, *found.systems) if part["ci_low"] is not None]
     assert known
     assert all(0 <= part["ci_low"] <= part["ci_high"] <= 1 for part in known)

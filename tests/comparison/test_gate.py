@@ -74,7 +74,8 @@ def plain_answer(old, new, margin, alpha=Fraction(1, 20)):
     shown = (
         total and share_of_flips(changes, abs(total)) + share_of_flips([-each for each in changes], abs(total)) < alpha
     )
-    if (margin and sum(moved) > 0 and share_of_flips(moved, sum(moved)) < alpha) or (shown and total > 0):
+    can = margin and sum(map(bool, changes)) >= 5
+    if (can and sum(moved) > 0 and share_of_flips(moved, sum(moved)) < alpha) or (shown and total > 0):
         return "pass"
     return "fail" if shown else "undecided"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 import rankbounds as rb
 from array_scores import scores_of
@@ -159,7 +159,10 @@ class TestConsistency:
             assert ("both score the same on every topic" in said) == (row["won"] == row["lost"] == 0)
             assert 0 < row["p_value"] <= row["p_adjusted"] <= 1
             if row["ci_low"] is None:
-                assert abs(row["effect"]) in (0.0, np.inf)  # what clusters sum up to is the same in all of them
+                differing = compared.row("P@10", (row["run"], row["against"]))["differing"]
+                # What clusters sum up to is the same in all of them, or too few differ.
+                assert abs(row["effect"]) in (0.0, np.inf) or differing <= 5
+                assert TESTS[test].of_mean <= (not shown or differing > 5)
             else:
                 assert -1 <= row["ci_low"] < row["ci_high"] <= 1
                 if test == "t":
@@ -235,6 +238,45 @@ class TestLaws:
                 assert row["p_value"] > 0
             else:
                 assert (row["ci_low"] > 0 or row["ci_high"] < 0) == (row["p_value"] < 0.1)
+
+    @pytest.mark.parametrize("test", [name for name in TESTS if TESTS[name].of_mean])
+    @pytest.mark.parametrize("topics", [2, 3, 4, 5, 8])
+    def test_no_mean_is_surer_than_signs(self, test, topics):
+        """Nearly equal differences, and equal ones: up to five topics show nothing, and every answer says so."""
+        value = np.zeros((3, topics))
+        value[1], value[2] = 0.3, np.linspace(0.299, 0.2999, topics)
+        compared = rb.compare(made(value), test=test, resamples=999)
+        check_consistent(compared)
+        means = {row["run"]: row["mean"] for row in compared.systems.rows()}
+        for (run, against), row in answers(compared).items():
+            assert row["p_value"] >= 2 * 0.5**topics - 1e-15
+            assert (row["ci_low"] is None) or topics > 5
+            assert row["verdict"].startswith("better") == (topics > 5)
+            assert means[run] > means[against]
+        two = rb.compare(made(value[[0, 2]]), test=test, margin=0.5, resamples=999)
+        outcome = two.gate("P@10 different", margin=0.5).outcomes[0]
+        if topics > 5:
+            assert outcome.answer == "pass"
+            assert two.pairs.rows()[0]["verdict"] == "better as judged"
+            return
+        words = two.words()
+        assert f"No. With {topics} topics, no p can be below 0.05 by the {test} test" in words
+        assert f"no interval, since only {topics} of {topics} topics differ" in words
+        assert outcome.answer == ("pass" if topics == 5 else "undecided")
+        assert two.gate("P@10 worse").outcomes[0].answer == "undecided"
+        because = f"since {topics} of {topics} topics differ, and ruling out a margin takes at least 5"
+        assert (because in outcome.why, because in words) == (topics < 5, topics < 5)
+
+    def test_topics_that_do_not_differ_have_no_sign(self):
+        """Five of fifty that differ show no more than five of five; six of fifty are enough."""
+        for differing, shown in ((5, False), (6, True)):
+            value = np.zeros((2, 50))
+            value[1, :differing] = 0.3
+            (row,) = rb.compare(made(value)).pairs.rows()
+            assert row["p_value"] == pytest.approx(2 * 0.5**differing if not shown else 0.03125)
+            assert (row["verdict"] == "better as judged", row["ci_low"] is not None) == (shown, shown)
+            (less,) = rb.compare(made(value), confidence=0.9).pairs.rows()
+            assert less["ci_low"] > 0
 
     @given(st.permutations(range(5)), st.integers(0, 100))
     @settings(max_examples=20)
@@ -324,9 +366,15 @@ class TestClusters:
             apart = value[int(row["run"])] - value[int(row["against"])]
             sums = np.array([apart[number == at].sum() for at in range(8)]) * 8 / len(self.IDS)
             expected = stats.ttest_1samp(sums, 0)
-            assert row["p_value"] == pytest.approx(expected.pvalue)
-            ends = expected.confidence_interval(0.95)
-            assert (row["ci_low"], row["ci_high"]) == pytest.approx((ends.low, ends.high))
+            assert row["p_value"] == pytest.approx(max(expected.pvalue, 2 * 0.5**8))
+            sizes = np.bincount(number) * 8 / len(self.IDS)
+            level = stats.t.ppf(0.975, 7)  # the interval ends where a test of that difference in every topic does
+
+            def beyond(d, side, sums=sums, sizes=sizes, level=level):
+                return stats.ttest_1samp(sums - d * sizes, 0).statistic - side * level
+
+            ends = [optimize.brentq(beyond, -1, 1, (side,)) for side in (1, -1)]
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx(ends)
             assert row["difference"] == pytest.approx(apart.mean())
             assert row["won"] == np.count_nonzero(apart > 0)
         assert "in 8 clusters" in compared.method()
@@ -351,12 +399,16 @@ class TestClusters:
 
     def test_clusters_that_differ_by_the_same_are_a_constant(self):
         """Sums of the same numbers in another order are the same number."""
-        value = np.zeros((2, 6))
-        value[1] = [0.1, 0.2, 0.3, 0.3, 0.1, 0.2]
-        compared = rb.compare(made(value), clusters=dict(zip("012345", "aaabbb", strict=True)))
-        (row,) = compared.pairs.rows()
-        assert (row["ci_low"], row["effect"], row["p_value"]) == (None, np.inf, 0.5)
-        assert "no interval, since the difference is the same in every cluster" in compared.words()
+        for several, p in ((1, 0.5), (3, 0.03125)):
+            value = np.zeros((2, 6 * several))
+            value[1] = [0.1, 0.2, 0.3, 0.3, 0.1, 0.2] * several
+            scores = made(value)
+            clusters = {query: str(at // 3) for at, query in enumerate(scores.query_ids)}
+            compared = rb.compare(scores, clusters=clusters)
+            (row,) = compared.pairs.rows()
+            assert (row["ci_low"], row["effect"], row["p_value"]) == (None, np.inf, p)
+            why = "the difference is the same in every cluster" if several > 1 else "only 2 of 2 clusters differ"
+            assert f"no interval, since {why}" in compared.words()
 
     def test_a_cluster_for_each_query_changes_nothing(self):
         scores = self.scores()
@@ -407,7 +459,7 @@ class TestClusters:
         )
         if test == "t":
             expected = np.sort(stats.ttest_1samp(sums, 0, axis=-1).pvalue)[::-1]
-            assert found.significance["P@10"] == pytest.approx(expected)
+            assert found.significance["P@10"] == pytest.approx(np.maximum(expected, 2 * 0.5**8))
         whole = rb.stats.discriminative_power(scores, 0.05, test)
         assert not np.array_equal(found.significance["P@10"], whole.significance["P@10"])
 

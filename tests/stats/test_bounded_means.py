@@ -59,8 +59,8 @@ def test_levels_where_losses_are_rare(share, loss):
     for topics in (24, 300):
         changes = -loss * (generator.random((600, topics)) < share)
         assert (p_of_bounded_margin(changes, 0.01, LIMITS, losses_only=True) < 0.05).mean() <= 0.065
-    if share < 0.1:
-        few = -loss * (generator.random((600, 24)) < share)
+    if share < 0.1:  # (a t test passes those with five such topics or more, which do not know the rarer ones)
+        few = np.where(generator.random((600, 24)) < share, -loss, generator.choice([-1e-3, 1e-3], (600, 24)))
         assert (p_of_margin(few, 0.01, "t", losses_only=True) < 0.05).mean() > 0.5
 
 

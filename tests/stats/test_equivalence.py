@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -12,9 +13,9 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
-from rankbounds.stats.equivalence import p_of_margin
+from rankbounds.stats.equivalence import p_of_margin, topics_for_margin
 from rankbounds.stats.power import topics_that_must_differ
-from rankbounds.stats.significance import TESTS, Resampling, p_values
+from rankbounds.stats.significance import TESTS, Resampling, mean_interval, p_values
 
 FILES = [DATA / "qrels.txt", DATA / "runs" / "bm25-expanded.txt", DATA / "runs" / "dense.txt"]
 
@@ -28,11 +29,12 @@ class TestTwoOneSidedTests:
     def test_p_values_are_those_of_statsmodels(self):
         weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason="pip install statsmodels")
         rng = np.random.default_rng(3)
-        for topics in (2, 3, 10, 50):
+        for topics in (5, 6, 10, 50):
             one = rng.uniform(size=(20, topics))
             other = one + rng.normal(0.02, 0.1, size=one.shape)
             for margin in (0.001, 0.05, 0.3):
                 expected = [weightstats.ttost_paired(a, b, -margin, margin)[0] for a, b in zip(one, other, strict=True)]
+                expected = np.maximum(expected, 0.5**topics)
                 assert p_of_margin(one - other, margin) == pytest.approx(expected, abs=1e-12)
 
     def test_compare_tells_what_statsmodels_does(self, scores):
@@ -42,7 +44,7 @@ class TestTwoOneSidedTests:
             for at, row in enumerate(found.pairs.rows()):
                 expected = weightstats.ttost_paired(*scores.value[:, :, at], -margin, margin)[0]
                 assert row["p_value"] == row["p_adjusted"] == row["p_equivalent"] == pytest.approx(expected)
-                assert row["verdict"] == ("equivalent" if expected < 0.05 else "equivalence not shown")
+                assert row["verdict"] == ("equivalent as judged" if expected < 0.05 else "equivalence not shown")
 
     def test_equivalent_where_the_interval_lies_within_the_margin(self):
         """At the level alpha, that of 1 - 2 alpha."""
@@ -72,9 +74,9 @@ class TestTwoOneSidedTests:
         assert (found[-1] <= found[0]).all()
 
     def test_a_difference_of_the_margin_but_for_rounding_is_the_margin(self):
-        differences = np.array([[0.6 - 0.4, 0.4 - 0.2, 0.2 - 0.0]])
+        differences = np.array([[0.6 - 0.4, 0.4 - 0.2, 0.2 - 0.0] * 2])
         assert p_of_margin(-differences, 0.2, "sign", losses_only=True).tolist() == [1.0]
-        assert p_of_margin(differences, 0.2, "t").tolist() == [0.5]
+        assert p_of_margin(differences, 0.2, "t").tolist() == [1.0]  # nothing is left to test
 
     @pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "sign"])
     def test_wrong_answers_are_as_rare_as_promised(self, test):
@@ -123,6 +125,112 @@ class TestTwoOneSidedTests:
         assert code == 0
         assert "group" not in out  # letters say which runs no test tells apart
         assert "p: two one-sided t tests, margin 0.2 of each pair alone; p corrected:" in out
+
+
+class TestFewTopicsThatDiffer:
+    @pytest.mark.parametrize(("differing", "topics"), [(0, 5), (1, 50), (4, 4), (4, 50)])
+    def test_a_margin_is_not_ruled_out_and_all_answers_say_why(self, differing, topics):
+        qrels, runs = lists(differing, topics)
+        because = (
+            f"not ruled out, since {differing} of {topics} topics differ, and ruling out a margin takes at least 5"
+        )
+        for test in ("t", "tost"):
+            compared = rb.compare(qrels, runs, "P@1", test=test, margin=0.9)
+            (row,) = compared.pairs.rows()
+            assert row["p_equivalent"] == 1
+            assert f"Are they equivalent? Not shown: differences of 0.9 or more are {because}." in compared.words()
+            assert row["verdict"] in ("no difference shown", "equivalence not shown")
+            for condition in ("P@1 worse", "P@1 different"):
+                (outcome,) = compared.gate(condition, margin=0.9).outcomes
+                assert because in outcome.why
+                assert (outcome.answer, outcome.p_pass) == ("undecided" if differing else "pass", 1)
+
+    def test_five_that_differ_can_rule_it_out(self):
+        qrels, runs = lists(5, 50)
+        for test in ("t", "tost"):
+            compared = rb.compare(qrels, runs, "P@1", test=test, margin=0.9)
+            assert compared.pairs.rows()[0]["p_equivalent"] == 0.5**5  # one side
+            assert "Are they equivalent? Yes: differences of 0.9 or more are ruled out" in compared.words()
+            assert "a loss of 0.9 or more is ruled out (" in compared.gate("P@1 worse", margin=0.9).outcomes[0].why
+
+    def test_a_stricter_level_takes_more(self):
+        assert [topics_for_margin(alpha) for alpha in (0.2, 0.1, 0.05, 0.03125, 0.01)] == [5, 5, 5, 6, 7]
+
+    @pytest.mark.parametrize("measure_of_few", ["success", "graded"])
+    def test_the_level_holds(self, measure_of_few):
+        """The true loss is the margin: with few that differ, a t test alone passes in a third of all samples."""
+        generator = np.random.default_rng(3)
+        changes = generator.choice([-1.0, 1.0, 0.0], (4000, 5), p=[0.06, 0.05, 0.89])
+        if measure_of_few == "graded":
+            changes *= generator.uniform(0.5, 1.5, changes.shape)
+        assert (p_of_margin(changes, 0.01, losses_only=True) < 0.05).mean() <= 0.05
+        assert (p_values(changes + 0.01, "t", "greater") < 0.05).mean() > 0.3
+
+
+class TestClusters:
+    """The interval holds what the margin's test does not reject, whatever the sizes of clusters."""
+
+    SIZES = ([2] * 10, [1, 2, 3, 5] * 3, [20] + [1] * 19, [30] + [1] * 11)
+
+    @pytest.mark.parametrize("sizes", SIZES)
+    def test_the_margin_is_ruled_out_where_the_interval_lies_within_it(self, sizes):
+        generator, number = np.random.default_rng(1), np.repeat(np.arange(len(sizes)), sizes)
+        weights = np.array(sizes) * len(sizes) / sum(sizes)
+        apart = 0.02 + generator.normal(0, 0.1, (400, number.size)) + generator.normal(0, 0.1, (400, 1))
+        sums = np.stack([apart[:, number == at].sum(axis=-1) for at in range(len(sizes))], -1) * weights[-1] / sizes[-1]
+        low, high = mean_interval(sums, 0.9, (-1, 1), weights)
+        seen = set()
+        for margin in (0.02, 0.05, 0.1, 0.2, 0.4):
+            found = p_of_margin(sums, margin, weights=weights) < 0.05
+            assert (found == ((low > -margin) & (high < margin))).all()
+            seen |= set(found.tolist())
+        assert seen == ({False} if sizes[0] == 30 else {False, True})
+        assert (((low > 0) | (high < 0)) == (p_values(sums) < 0.1)).all()
+        mirrored = mean_interval(-sums, 0.9, (-1, 1), weights)
+        assert np.array_equal(mirrored, (-high, -low))
+
+    @pytest.mark.parametrize("sizes", SIZES)
+    @pytest.mark.parametrize("alike", [0.0, 0.7, 1.0])
+    def test_it_covers(self, sizes, alike):
+        """One large cluster too, where the spread of sums alone covers 80 to 90%."""
+        generator, number = np.random.default_rng(2), np.repeat(np.arange(len(sizes)), sizes)
+        weights = np.array(sizes) * len(sizes) / sum(sizes)
+        of_cluster = generator.normal(0, alike**0.5, (2000, len(sizes)))[:, number]
+        apart = 0.5 + 0.1 * (of_cluster + generator.normal(0, (1 - alike) ** 0.5, (2000, number.size)))
+        sums = np.stack([apart[:, number == at].sum(axis=-1) for at in range(len(sizes))], -1) * weights[-1] / sizes[-1]
+        low, high = mean_interval(sums, 0.95, (-1, 1), weights)
+        assert ((low <= 0.5) & (high >= 0.5)).mean() >= 0.95 - 3 * (0.05 * 0.95 / 2000) ** 0.5
+
+
+class TestAsJudged:
+    def compared(self, judged, **how):
+        """Runs that win by turns, with two documents each that are perhaps unjudged."""
+        grades = {"r": 1, "n": 0, "m": 0} | dict.fromkeys(("u1", "u2", "u3", "u4") if judged else (), 0)
+        qrels = {str(topic): grades for topic in range(20)}
+        sides = ["r", "n", "u1", "u2"], ["n", "m", "u3", "u4"]
+        runs = {name: {q: sides[int(q) % 2 == turn] for q in qrels} for turn, name in enumerate(("one", "two"))}
+        return rb.compare(qrels, runs, "P@4", margin=0.2, **how)
+
+    @pytest.mark.parametrize("judged", [True, False])
+    def test_equivalence_that_judgments_could_end_is_called_so(self, judged):
+        verdict, said = ("equivalent", "Yes: ") if judged else ("equivalent as judged", "Yes, as judged: ")
+        for test in ("t", "tost"):
+            compared = self.compared(judged, test=test)
+            assert f"Are they equivalent? {said}differences of 0.2 or more are ruled out" in compared.words()
+            (outcome,) = compared.gate("P@4 different", margin=0.2).outcomes
+            ruled_out = "is ruled out (" if judged else "is ruled out as judged ("
+            assert (outcome.answer, ruled_out in outcome.why) == ("pass", True)
+        assert compared.pairs.rows()[0]["verdict"] == verdict
+        assert verdict in compared.measure_table().text()
+        assert json.loads(compared.render("json"))[0]["verdict"] == verdict
+
+    def test_runs_of_which_nothing_is_judged(self):
+        qrels = {str(topic): {"r": 1} for topic in range(7)}
+        runs = {name: {query: [name] for query in qrels} for name in ("one", "two")}
+        compared = rb.compare(qrels, runs, "P@1", test="tost", margin=0.01)
+        assert compared.pairs.rows()[0]["verdict"] == "equivalence not shown"
+        (outcome,) = compared.gate("P@1 worse", margin=0.01).outcomes
+        assert "score the same by P@1 on all 7 topics as judged; a loss of 0.01 or more on others is not" in outcome.why
 
 
 def every_outcome(differing, topics):
@@ -198,8 +306,8 @@ class TestHeadroomInWords:
     def test_said_only_where_the_test_cannot_succeed(self):
         assert headroom(*lists(6, 50)) == []
         assert headroom(*lists(5, 50)) != []
-        assert headroom(*lists(4, 50), test="t") == []
-        assert headroom(*lists(3, 50), test="t") != []
+        assert headroom(*lists(6, 50), test="t") == []
+        assert headroom(*lists(5, 50), test="t") != []
         assert headroom(*lists(0, 50)) == []  # there is nothing to test
         assert headroom(*lists(5, 5), alpha=0.1) == []
 

@@ -124,9 +124,9 @@ def test_intervals():
     low, high = mean_interval(DIFFERENCES)
     expected = stats.ttest_1samp(DIFFERENCES[0], 0).confidence_interval()
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high))
-    # Of two topics of which one differs, t is 1 and p 0.5: an interval of 50% ends at 0, whatever the rounding.
+    # Of three topics won and one lost by the same, t is 1: the interval of 1 - p ends at 0, whatever the rounding.
     for size in (0.1, 0.5, 1 / 3, 1.0):
-        assert mean_interval(np.array([[0.0, size]]), 0.5)[0] == 0
+        assert mean_interval(np.array([[size, size, size, -size]]), 1 - 2 * stats.t.sf(1, 3))[0] == 0
 
 
 def test_topic_set_size_design():

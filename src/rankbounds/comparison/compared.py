@@ -161,9 +161,17 @@ class Compared(Result):
     def verdicts(self) -> Ints:
         """By measure and pair, the place in ``VERDICTS``."""
         if self.settings["test"] == TOST:
-            return np.where(self.shown, VERDICTS.index("equivalent"), VERDICTS.index("equivalence not shown"))
+            names = ("equivalent", "equivalent as judged", "equivalence not shown")
+            sure, as_judged, not_shown = map(VERDICTS.index, names)
+            return np.where(self.shown, np.where(self.equivalent_whatever_judged, sure, as_judged), not_shown)
         low, high = self.certain_merits()
         return verdicts(self.leads, self.shown, low, high)
+
+    @property
+    def equivalent_whatever_judged(self) -> Flags:
+        """Mark, by measure and pair, differences that stay within the margin however documents are judged."""
+        margin = np.nan if self.settings["margin"] is None else self.settings["margin"]
+        return (self.certain["certain_low"] > -margin) & (self.certain["certain_high"] < margin)
 
     def __getitem__(self, measure: str | Measure) -> Self:
         """The comparison by one measure alone. p-values stay as they are."""

@@ -29,7 +29,7 @@ PAIR_FIELDS = (
 """The columns of the rows of pairs; every number and the verdict are about ``run``, held against ``against``."""
 VERDICTS = (
     "no difference shown", "better", "better as judged", "worse", "worse as judged", "equivalent",
-    "equivalence not shown",
+    "equivalent as judged", "equivalence not shown",
 )  # fmt: skip
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
@@ -212,7 +212,7 @@ def _some_numbers(
     if margin is not None and not np.isinf(apart).any():
         p_equivalent = p_of_margin(apart, margin, "t", measure=measure, weights=weights)
     tested = how.test, how.alternative, how.resampling, measure
-    ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values))
+    ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values), weights)
     found = {
         "difference": mean_difference(values[first], values[second]),
         "ci_low": ci_low,

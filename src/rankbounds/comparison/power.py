@@ -52,7 +52,9 @@ def detectable_differences(comparison: Comparison, power: float) -> Floats:
     effect = minimum_detectable_effect(1.0, sampled(comparison.settings), comparison.settings["alpha"], power)
     wanted = effect * comparison.tested.numbers["deviation"]
     most = [limits_of_differences(measure, scores.value[..., at])[1] for at, measure in enumerate(scores.measures)]
-    return np.where(wanted > np.array(most)[:, None], np.inf, wanted)
+    least = must_differ(comparison.settings)
+    never = least is not None and not 0 < least <= sampled(comparison.settings)
+    return np.where(never | (wanted > np.array(most)[:, None]), np.inf, wanted)
 
 
 def topics_needed(

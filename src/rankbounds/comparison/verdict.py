@@ -140,8 +140,9 @@ def compare(
 
     Runs that differ, but by too little to matter:
 
-    >>> twins = {"one": runs["dense"], "two": {**runs["dense"], "0": ["n", "r"]}}
-    >>> rb.compare(qrels, twins, "RR", test="tost", margin=0.2).pairs.rows()[0]["verdict"]
+    >>> swapped = {q: ["n", "r"] if int(q) % 2 else ["r", "n"] for q in qrels}
+    >>> twins = {"one": swapped, "two": {q: swapped[str(7 - int(q))] for q in qrels}}
+    >>> rb.compare(qrels, twins, "RR", test="tost", margin=0.4).pairs.rows()[0]["verdict"]
     'equivalent'
 
     Scores of other tools, or of an evaluation:

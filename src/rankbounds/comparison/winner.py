@@ -15,7 +15,7 @@ from rankbounds.measures import Measure
 from rankbounds.results import Column, Result, interval
 from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.equivalence import TOST
-from rankbounds.stats.significance import TESTS
+from rankbounds.stats.significance import TESTS, too_few
 from rankbounds.stats.winners import Lead, lead_over_baseline, lead_over_second
 from rankbounds.tables import p_words, plain, signed
 
@@ -66,7 +66,11 @@ class Winner(Result):
         if row["corrected_lead"] is None:
             if not row["differing"]:
                 return f"{row['measure']}: {row['run']} and {row['against']} lead with the same score on every topic."
-            return f"{start}, {row['against']}, by the same on every topic: the part due to chance cannot be estimated."
+            few = too_few(row["differing"], self.settings["confidence"])
+            where = (
+                f"on {row['differing']} of {self.settings['topics']} topics" if few else "by the same on every topic"
+            )
+            return f"{start}, {row['against']}, {where}: the part due to chance cannot be estimated."
         picked = "it was" if named == "the baseline" else "both were"
         within = f"{self.settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
         return (
@@ -109,9 +113,11 @@ def find_winners(comparison: Comparison) -> Winner:
         found.append(lead_over_second(merits, confidence))
         limits = limits_of_differences(measure, values)
         for lead in found:
+            differing = int(np.count_nonzero(differences(merits[lead.run], merits[lead.against])))
+            if too_few(differing, confidence):
+                lead = Lead(lead.run, lead.against, lead.lead)
             p = _p_adjusted(comparison, place, lead)
             kept = lead if p is None or not _holds_together(comparison, p) else lead.beyond_zero()
-            differing = int(np.count_nonzero(differences(merits[lead.run], merits[lead.against])))
             rows.append(_row(kept, measure, comparison.runs, limits) | {"differing": differing, "p_adjusted": p})
     settings = {name: comparison.settings[name] for name in ("baseline", "confidence", "alpha", "comparisons")}
     sizes = {"runs": len(comparison.runs), "topics": sampled(comparison.settings)}

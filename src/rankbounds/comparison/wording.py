@@ -37,6 +37,10 @@ _LACKED = "of these {topics} topics, which count as empty lists: --topics shared
 _LACKING = "{lacks_a}{lacks_b}"
 _RULED_OUT = "differences of {margin} or more are ruled out"
 _NOT_RULED_OUT = "differences of {margin} or more are not ruled out"
+TOO_FEW_FOR_MARGIN = (
+    "since {differing} of {sampled} {units} differ, and ruling out a margin takes at least {for_margin}"
+)
+"""Why a margin is not ruled out, however small its p would be."""
 _NOT_YET_KNOWN = "relevant documents that are not yet known could"
 _IF_IT_STAYS = "If the difference stays the same,"
 _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled estimates how many are needed.'
@@ -60,6 +64,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
     "interval": {
         "none": "",
         "known": "; {confidence:.0%} t interval [{ci_low:+.4f}, {ci_high:+.4f}]",
+        "few": "; no interval, since only {differing} of {sampled} {units} differ",
         "constant": "; no interval, since the difference is the same {everywhere}",
     },
     "test": {
@@ -94,12 +99,14 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "least {must_differ} must differ for p < {alpha}.",
         never="No. {cannot_succeed}",
     ),
+    "as_judged": {"none": "", "open": ", as judged"},
     "equivalence": _answers(
         "Are they equivalent?",
         none="",
-        shown=f"Yes: {_RULED_OUT} (two one-sided t tests, {{p_equivalent:p}}).",
+        shown=f"Yes{{as_judged}}: {_RULED_OUT} (two one-sided t tests, {{p_equivalent:p}}).",
         not_shown=f"Not shown: {_NOT_RULED_OUT} (two one-sided t tests, {{p_equivalent:p}}).",
-        tested_shown=f"Yes: {_RULED_OUT} ({{test}}).{_LACKING}",
+        few=f"Not shown: {_NOT_RULED_OUT}, {TOO_FEW_FOR_MARGIN}.{_LACKING}",
+        tested_shown=f"Yes{{as_judged}}: {_RULED_OUT} ({{test}}).{_LACKING}",
         tested_not_shown=f"Not shown: {_NOT_RULED_OUT} ({{test}}).{_LACKING}",
     ),
     "unpooled_a": {"none": "", "named": "{a}"},
@@ -286,13 +293,11 @@ def cannot_succeed(settings: Mapping[str, Any]) -> str:
     if least[0] * times < alpha:
         return ""
     none = f"no {'corrected ' * corrected}p can be below {alpha:g}"
-    if test.resamples and count > test.exact_topics:
+    if test.resamples and count > test.exact_topics and times >= alpha * (resamples + 1):
         more = f"use more than {times / alpha:,.0f} (--resamples), or the t test"
         return f"With {resamples:,} resamples, {none}: {more}."
     units = "clusters" if settings["clusters"] else "topics"
-    return (
-        f"With {count} {units}, {none} by the {test.name} test, whatever the scores: use the t test, or more {units}."
-    )
+    return f"With {count} {units}, {none} by the {test.name} test, whatever the scores: use more {units}."
 
 
 def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) -> str:

@@ -18,7 +18,8 @@ from rankbounds.measures import Measure
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.rankings.join import empty_rankings
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.equivalence import TOST, topics_for_margin
+from rankbounds.stats.significance import too_few
 
 if TYPE_CHECKING:
     from rankbounds.comparison.comparison import Comparison
@@ -168,7 +169,8 @@ class PairWords:
         cases: dict[str, list[tuple[Any, str]]] = {
             "apart": [(np.isnan(difference), "unknown"), (endless & finite, "endless"), (True, "known")],
             "scores": [(True, "both")],
-            "interval": [(~np.isnan(numbers["ci_low"]), "known"), (deviation == 0, "constant"), (True, "none")],
+            "interval": [(~np.isnan(numbers["ci_low"]), "known"), (same | ~finite, "none"),
+                (too_few(differing, settings["confidence"]), "few"), (deviation == 0, "constant"), (True, "none")],
             "test": [(settings["correction"] != "none", "corrected"), (True, "alone")],
             "noise": [(of_equivalence, "untested"), (same, "same"), (zero, "level"),
                 (significant & opposed, "opposed"), (shown, "unlikely"), (True, "likely")],
@@ -176,9 +178,11 @@ class PairWords:
                 (numbers["carrying"] <= CARRYING * sampled(settings), "few_carry"), (True, "none")],
             "headroom": [(enough, "none"), (never, "never"),
                 (numbers["can_differ"] < (least or 0), "whatever_judged"), (True, "as_judged")],
-            "equivalence": [(of_equivalence & significant, "tested_shown"), (of_equivalence, "tested_not_shown"),
-                (np.isnan(numbers["p_equivalent"]), "none"), (numbers["p_equivalent"] < settings["alpha"], "shown"),
-                (True, "not_shown")],
+            "as_judged": [(comparison.equivalent_whatever_judged, "none"), (True, "open")],
+            "equivalence": [(np.isnan(numbers["p_equivalent"]), "none"),
+                (differing < topics_for_margin(settings["alpha"]), "few"),
+                (of_equivalence & significant, "tested_shown"), (of_equivalence, "tested_not_shown"),
+                (numbers["p_equivalent"] < settings["alpha"], "shown"), (True, "not_shown")],
             "lacks_a": [(numbers["missing_a"] > 0, "some"), (True, "none")],
             "lacks_b": [(numbers["missing_b"] > 0, "some"), (True, "none")],
             "unpooled_a": [(unpooled_a, "named"), (True, "none")],
@@ -228,6 +232,7 @@ class PairWords:
             "alpha": f"{settings['alpha']:g}",
             "margin": "" if settings["margin"] is None else f"{settings['margin']:g}",
             "must_differ": self._must_differ,
+            "for_margin": topics_for_margin(settings["alpha"]),
             "cannot_succeed": wording.cannot_succeed(settings),
             "topics": scores.value.shape[1],
             "sampled": sampled(settings),

@@ -16,7 +16,7 @@ from rankbounds.stats.significance import (
     Resampling,
     check_differences,
     deviation_of,
-    no_surer_than_signs,
+    least_of_signs,
     rounding,
     t_statistic,
     topic_counts,
@@ -195,8 +195,8 @@ def _max_t(scores: Floats, first: Ints, second: Ints, counts: Floats) -> Floats:
     topics, observed = apart.shape[-1], np.abs(t_statistic(apart))
     centred, error = apart - apart.mean(axis=-1, keepdims=True), deviation_of(apart) / np.sqrt(topics)
     p = p_of_largest(observed, largest_t([centred / topics], error, [counts]))
-    # What is the same on every topic does not vary in resamples either: only its signs count, one of so many pairs.
-    return no_surer_than_signs(p, observed, topics, "two-sided", first.size)
+    # Few differences, or equal ones, vary too little in resamples: their signs count, those of one of so many pairs.
+    return np.maximum(p, np.minimum(1.0, first.size * least_of_signs(np.count_nonzero(apart, axis=-1))))
 
 
 CORRECTIONS = {

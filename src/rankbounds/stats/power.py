@@ -247,9 +247,9 @@ def smallest_p_value(
 
     Notes
     -----
-    All differences have one sign then. The two-sided sign and randomisation tests give 2 ** (1 - differing); so does
-    Wilcoxon's if no sizes are equal; if all are, its normal approximation may give less. The t test is most extreme if
-    all differences are equal. For the bootstrap only 1 / (resamples + 1) is known.
+    All differences have one sign then. The two-sided sign and randomisation tests give 2 ** (1 - differing), and no
+    test of a mean gives less; Wilcoxon's gives as much if no sizes are equal, and its normal approximation, if all are,
+    perhaps less. The t test is most extreme if all differences are equal.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def smallest_p_value(
     >>> rb.stats.smallest_p_value([4, 5, 6], topics=50, test="sign").tolist()
     [0.125, 0.0625, 0.03125]
     >>> rb.stats.smallest_p_value(9, topics=50, test="t").round(4).item()
-    0.0019
+    0.0039
     """
     check_test(test, alternative)
     count = np.asarray(differing, dtype=np.float64)

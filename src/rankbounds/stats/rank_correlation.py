@@ -21,7 +21,7 @@ from rankbounds.evaluation.score_differences import merge_equal, merit, subtract
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result, count
 from rankbounds.stats.overlap import TiedLists, deepest_rank, overlaps
-from rankbounds.stats.significance import Resampling, check_differences, pairs_of, t_test
+from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.tables import ROW_FORMATS, p_number, plain, render_rows
 
 LEVEL = 0.05
@@ -284,7 +284,7 @@ def _order_runs(scores: Scores) -> list[_Order]:
         apart = subtracted(scores.value[first, :, at], scores.value[second, :, at])
         finite = ~np.isinf(apart).any(axis=-1)
         separated = np.zeros(first.size, dtype=bool)
-        separated[finite] = t_test(check_differences(apart[finite]), "two-sided", Resampling()) < LEVEL
+        separated[finite] = p_values(apart[finite]) < LEVEL
         table = np.zeros((len(scores.runs), len(scores.runs)), dtype=bool)
         table[first, second] = table[second, first] = separated
         merits = merit(means[:, at], measure)

@@ -104,7 +104,7 @@ class PairedTest:
         if self.one_sided_least is None:
             return None
         p = self.one_sided_least(differing, topics)
-        p = _tail(p, p, alternative)
+        p = np.maximum(_tail(p, p, alternative), least_of_signs(differing, alternative))
         # Among resamples the outcome at hand counts as one.
         return np.maximum(p, 1 / (resamples + 1)) if self.resamples and topics > self.exact_topics else p
 
@@ -136,6 +136,20 @@ def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
     return at_least if alternative == "greater" else at_most
 
 
+def least_of_signs(differing: Floats | Ints | int, alternative: str = "two-sided") -> Floats:
+    """Return the smallest p-value that the signs of so many topics can give: those that differ, all in one direction.
+
+    No test of a mean gives a smaller one: how much so few differences vary is not known well enough for that.
+    """
+    p = 0.5 ** np.asarray(differing, dtype=np.float64)
+    return _tail(p, p, alternative)
+
+
+def too_few(differing: Floats | Ints | int, confidence: float) -> Flags:
+    """Mark where so few topics differ that no p can be below 1 - confidence, and there is no such interval either."""
+    return least_of_signs(differing) >= 1 - confidence
+
+
 # ---- the t test ----
 
 
@@ -144,17 +158,7 @@ def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
     from scipy.special import stdtr
 
     t, topics = t_statistic(differences), differences.shape[-1]
-    p = _tail(stdtr(topics - 1, -t), stdtr(topics - 1, t), alternative)
-    return no_surer_than_signs(p, t, topics, alternative)
-
-
-def no_surer_than_signs(p: Floats, t: Floats, topics: int, alternative: str, comparisons: int = 1) -> Floats:
-    """Raise p-values of infinite t statistics to the sign test's times the number of comparisons.
-
-    If all differences are equal, their variation is unknown, and only their signs are evidence.
-    """
-    of_signs = (2 if alternative == "two-sided" else 1) * 0.5**topics
-    return np.where(np.isinf(t), np.maximum(p, np.minimum(1.0, comparisons * of_signs)), p)
+    return _tail(stdtr(topics - 1, -t), stdtr(topics - 1, t), alternative)
 
 
 def _least_of_t(differing: Floats, topics: int) -> Floats:
@@ -348,8 +352,7 @@ def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling
         t, _ = resampled_t(differences[rows], counts)
         slack = rounding(observed[rows, None])
         as_extreme[rows] = _as_extreme(t, observed[rows, None], slack, alternative).sum(axis=-1)
-    p = (as_extreme + 1) / (counts.shape[0] + 1)
-    return no_surer_than_signs(p, observed, differences.shape[-1], alternative)
+    return (as_extreme + 1) / (counts.shape[0] + 1)
 
 
 def rounding(statistic: Floats) -> Floats:
@@ -425,34 +428,62 @@ def p_values(
     """Compute the p-value of each row of differences by the named test.
 
     ``greater`` tests whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
-    mean accept infinite differences. ``measure`` is for the error message.
+    mean accept infinite differences; those of the mean are no surer than signs. ``measure`` is for the error message.
     """
     check_test(test, alternative)
     differences = check_differences(differences)
     if TESTS[test].of_mean:
         check_finite(differences, f"the {test} test", measure)
     sizes = merge_equal(np.abs(differences))  # where the differences were not made by score_differences
-    return TESTS[test].p_values(np.copysign(sizes, differences), alternative, resampling or Resampling())
+    p = TESTS[test].p_values(np.copysign(sizes, differences), alternative, resampling or Resampling())
+    floor = least_of_signs(np.count_nonzero(differences, axis=-1), alternative)
+    return np.maximum(p, floor) if TESTS[test].of_mean else p
 
 
 def mean_interval(
-    differences: Floats, confidence: float = 0.95, limits: tuple[float, float] = (-np.inf, np.inf)
+    differences: Floats,
+    confidence: float = 0.95,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Compute the t interval of each row's mean, cut at the limits of a mean (``limits_of``,
-    ``limits_of_differences``).
+    """Compute the t interval of each row's mean difference, cut at its limits (``limits_of_differences``).
 
-    NaN if a number is infinite, or if all are equal and their variation is unknown.
+    It holds the differences that the t test does not reject. For sums over clusters of unequal size, ``weights`` (of
+    mean 1) say how much of a difference each cluster has, as in ``p_of_margin``. NaN if too few numbers are not 0, if
+    one is infinite, or if all are equal and their variation is unknown.
     """
     from scipy.special import stdtrit
 
     differences = check_differences(differences)
     topics = differences.shape[-1]
-    half = stdtrit(topics - 1, (1 + confidence) / 2) * deviation_of(differences) / np.sqrt(topics)
-    with np.errstate(invalid="ignore"):
-        varies = half > TOLERANCE * np.abs(differences).max(axis=-1)  # (False where one is infinite)
-        mean = np.where(varies, differences.mean(axis=-1), np.nan)
-    low, high = (drop_rounding(end, half) for end in (mean - half, mean + half))
-    return np.minimum(mean, np.maximum(low, limits[0])), np.maximum(mean, np.minimum(high, limits[1]))
+    reach = stdtrit(topics - 1, (1 + confidence) / 2) / np.sqrt(topics)
+    with np.errstate(invalid="ignore"):  # (of infinities)
+        half, mean = reach * deviation_of(differences), differences.mean(axis=-1)
+        low, high = mean - half, mean + half
+        if weights is not None and np.ptp(weights) > TOLERANCE:
+            low, high = _not_rejected(differences, weights, reach**2)
+            half = np.where(np.isfinite(high - low), high - low, np.abs(mean))
+        low, high = drop_rounding(low, half), drop_rounding(high, half)
+        low, high = np.minimum(mean, np.maximum(low, limits[0])), np.maximum(mean, np.minimum(high, limits[1]))
+        known = np.isfinite(low) & np.isfinite(high) & (half > TOLERANCE * np.abs(differences).max(axis=-1))
+    known &= ~too_few(np.count_nonzero(differences, axis=-1), confidence)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def _not_rejected(sums: Floats, weights: Floats, reach: float) -> tuple[Floats, Floats]:
+    """Find the d with (mean - d)^2 <= reach times the variance of sums - d * weights: a quadratic, as Fieller's.
+
+    Where one cluster outweighs the others, only an end between 0 and the mean is known: nothing beyond is rejected.
+    """
+    mean, degrees = sums.mean(axis=-1), weights.size - 1
+    square, half = 1 - reach * np.var(weights, ddof=1), mean - reach * (sums @ (weights - 1)) / degrees
+    rest = mean**2 - reach * sums.var(axis=-1, ddof=1)
+    root = np.sqrt(np.maximum(half**2 - square * rest, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = np.sort([(half - root) / square, (half + root) / square], axis=0)
+    if square > 0:
+        return low, high
+    return np.where((rest > 0) & (mean > 0), high, -np.inf), np.where((rest > 0) & (mean < 0), low, np.inf)
 
 
 def standardised_effect(differences: Floats) -> Floats:

@@ -27,7 +27,7 @@ from rankbounds.stats import stratified
 from rankbounds.stats.corrections import correct_p_values, group_letters
 from rankbounds.stats.random_effects import random_effects
 from rankbounds.stats.rank_intervals import places
-from rankbounds.stats.significance import mean_interval
+from rankbounds.stats.significance import least_of_signs, mean_interval, too_few
 from rankbounds.tables import plain
 
 
@@ -86,12 +86,14 @@ class ByMeasure:
         self.share = stratified.shares(self.both, self.topics, self.settings["mean"])
         self.means = np.stack([mean_difference(part[first], part[second]) for part in values], axis=-1)
         self.variances = stratified.variances_of_means(self.parts)
+        self.differing = np.sum([np.count_nonzero(np.nan_to_num(part), axis=-1) for part in self.parts], axis=0)
         scores = np.concatenate(values, axis=-1)
         self.limits, self.apart_limits = limits_of(self.measure, scores), limits_of_differences(self.measure, scores)
 
     @cached_property
     def _tests(self) -> tuple[Floats, Floats, Flags]:
         p_value = stratified.t_p_values(self.means, self.variances, self.share, self.topics)
+        p_value = np.maximum(p_value, least_of_signs(self.differing))
         p_adjusted, there = np.ones(p_value.size), self.both.any(axis=-1)
         p_adjusted[there] = correct_p_values(p_value[there], "holm")
         return p_value, p_adjusted, (p_adjusted < self.settings["alpha"]) & (self._estimates[0] != 0)
@@ -102,6 +104,7 @@ class ByMeasure:
         confidence = self.settings["confidence"]
         difference, low, high = stratified.interval(self.means, self.variances, self.share, self.topics, confidence)
         sizes = np.stack([np.nan_to_num(np.abs(part)).mean(axis=-1) for part in self.parts], axis=-1)
+        low, high = np.where(too_few(self.differing, confidence), np.nan, [low, high])
         return drop_rounding(difference, (self.share * sizes).sum(axis=-1)), low, high
 
     def pair_rows(self) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from rankbounds.arrays import Floats
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.gate.conditions import SIDES, Condition
 from rankbounds.comparison.pairs import carrying, leads, run_number, separated
-from rankbounds.comparison.wording import POWER, compared_words, measure_words
+from rankbounds.comparison.wording import POWER, TOO_FEW_FOR_MARGIN, compared_words, measure_words
 from rankbounds.comparison.words import CARRYING, can_differ
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import (
@@ -29,7 +29,7 @@ from rankbounds.evaluation.score_differences import (
 )
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures.counts import Judged
-from rankbounds.stats.equivalence import BETTING, least_topics, p_of_bounded_margin, p_of_margin
+from rankbounds.stats.equivalence import BETTING, least_topics, p_of_bounded_margin, p_of_margin, topics_for_margin
 from rankbounds.stats.power import topics_for_effects, topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, deviation_of
 from rankbounds.tables import p_words, plain
@@ -247,8 +247,11 @@ class HeldChange:
     def _why(self, answer: str, could_turn: bool | None) -> str:
         name = compared_words(self.measure)
         judged = self._judged(could_turn) if answer != UNDECIDED else ""
+        lost = "a loss" if self.worse else "a difference"
         if self._same:
-            return f"{self.run} and {self.baseline} score the same by {name} on all {self.gain.size} topics.{judged}"
+            same = f"{self.run} and {self.baseline} score the same by {name} on all {self.gain.size} topics"
+            more = f"; {lost} of {self.margin:g} or more on others is {self._margin_words(None)}" if self.margin else ""
+            return f"{same}{' as judged' * (could_turn is not False)}{more}.{judged}"
         changed = f"{self.run} minus {self.baseline} is {self.change:+.4f}"
         if self.shown:
             better = "better" if self.lead > 0 else "worse"
@@ -256,7 +259,6 @@ class HeldChange:
         side = "" if self.alternative == "two-sided" else "one-sided "
         p_change = self._p_words(self.row["p_adjusted"], self.row["p_value"])
         why = f"{changed} in {name} ({side}{self.test} test, {p_change})"
-        lost = "a loss" if self.worse else "a difference"
         if self.row["opposed"]:
             why += ", and the test favours the run with the worse mean"
         if not self.shown and not self._ruled_out:
@@ -269,12 +271,19 @@ class HeldChange:
         elif self.margin:
             why += ": " if answer == PASS else "; "
         if self.margin:
-            test = self.bounded or self.test
-            tests = f"one-sided {test} test" if self.worse else f"two one-sided {test} tests"
-            ruled_out = f"is {'' if self._ruled_out else 'not '}ruled out"
-            p_margin = self._p_words(self.p_pass, self.p_pass_alone)
-            why += f"{lost} of {self.margin:g} or more {ruled_out} ({tests}, {p_margin})"
+            why += f"{lost} of {self.margin:g} or more is {self._margin_words(could_turn)}"
         return f"{why}.{judged}{self._fragility_words()}{self._topics() if answer == FAIL else ''}"
+
+    def _margin_words(self, could_turn: bool | None) -> str:
+        """Say whether the margin is ruled out, by what, and why it cannot be where too few topics differ."""
+        differing, needed = int(np.count_nonzero(self.sample)), topics_for_margin(self.alpha)
+        if not self.bounded and differing < needed:
+            how = {"differing": differing, "sampled": self.sample.size, "units": self.units, "for_margin": needed}
+            return f"not ruled out, {TOO_FEW_FOR_MARGIN.format(**how)}"
+        test = self.bounded or self.test
+        tests = f"one-sided {test} test" if self.worse else f"two one-sided {test} tests"
+        ruled_out = f"ruled out{' as judged' * (could_turn is not False)}" if self._ruled_out else "not ruled out"
+        return f"{ruled_out} ({tests}, {self._p_words(self.p_pass, self.p_pass_alone)})"
 
     def _fragility_words(self) -> str:
         """Say if most changes are 0 or few topics carry the mean, so that the test says little about new topics."""
@@ -331,9 +340,9 @@ class HeldChange:
             return ""
         if must == 0:
             return f"With {resamples:,} resamples no p can be below {self.alpha:g}: use more (--resamples)."
+        must = topics_for_margin(self.alpha) if self.margin else must
         differing = int(np.count_nonzero(self.sample))
-        # With a margin, topics without a change speak for the run too.
-        if (size if self.margin else differing) >= must:
+        if differing >= must:
             return ""
         level = f"for p < {self.alpha:g}{' with one side' if sides != 'two-sided' else ''}"
         if size < must:
