@@ -451,6 +451,37 @@ def test_a_sample_for_another_question_is_told():
     assert any("another question" in note for note in bad.notes())
 
 
+@pytest.mark.parametrize("measure", ["P@3", "nDCG@10", "AP"])
+@pytest.mark.parametrize("compare", [None, "all", ("run0", "run1")])
+def test_a_sample_for_other_runs_another_difference_or_measure_is_told(measure, compare):
+    people, labels, runs = collection(16, topics=8, runs=4)
+    rows = judged(rb.judging.draw_sample(labels, runs, measure, budget=30, compare=compare, seed=1), people)
+    pair = {name: runs[name] for name in ("run0", "run1")}
+
+    def says_so(some, asked, difference):
+        notes = rb.audit(labels, rows, some, asked, difference=difference).notes()
+        return any("drawn for another question" in note for note in notes)
+
+    right = pair if compare == ("run0", "run1") else runs
+    assert not says_so(right, measure, compare is not None)
+    assert says_so(right, "RBP(p=0.8)", compare is not None)
+    assert says_so({name: runs[name] for name in ("run0", "run2")}, measure, compare is not None)
+    reversed_run = {query: {doc: -score for doc, score in docs.items()} for query, docs in runs["run0"].items()}
+    assert says_so({**right, "more": reversed_run}, measure, compare is not None)
+    assert compare or says_so(runs, measure, True)
+
+
+def test_the_measure_is_the_first_of_the_default_list():
+    people, labels, runs = collection(16, topics=8)
+    sample = rb.judging.draw_sample(labels, runs, budget=20)
+    assert sample.question.endswith("in nDCG@10")
+    found = rb.audit(labels, judged(sample, people), runs)
+    assert {row["measure"] for row in found.rows()} == {"nDCG@10"}
+    assert not any("another question" in note for note in found.notes())
+    (row,) = rb.judging.plan_audit(labels, runs, half_width=0.3).rows()
+    assert row["measure"] == "nDCG@10"
+
+
 def test_few_judgments_of_the_right_question_are_not_taken_for_another_one():
     """The first draws may look alike by chance, as if nothing were left to chance."""
     people, labels, runs = collection(16, topics=20)

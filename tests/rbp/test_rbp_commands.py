@@ -59,8 +59,10 @@ def test_crossings(command, files):
     regions = json.loads(command("rbp", "crossings", *inputs, "--regions", "--format", "json")[1])
     assert (regions[0]["p_from"], regions[-1]["p_to"]) == (0, 1)
     assert len(regions) == len(expected) + 1
-    assert {line.split()[-1] for line in command("rbp", "crossings", *inputs)[1].splitlines()} >= {"certain", "no"}
-    assert command("rbp", "crossings", inputs[0], inputs[1], inputs[1])[1].splitlines()[-1].split()[-2:] == [
+    table, below = command("rbp", "crossings", *inputs)[1].split("\n\n")
+    assert {line.split()[-1] for line in table.splitlines()} >= {"certain", "no"}
+    assert "points of p that are 0.001 apart" in below
+    assert command("rbp", "crossings", inputs[0], inputs[1], inputs[1])[1].splitlines()[-3].split()[-2:] == [
         "tied",
         "-",
     ]

@@ -10,6 +10,7 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, say_all
 from rankbounds.commands.console.options import Option, Options, call, everyday, options_given
 from rankbounds.errors import DataError, UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import expand, plain_name
 
 if TYPE_CHECKING:
@@ -145,8 +146,8 @@ def labels_rel_from(options: Options) -> float | dict[str, float] | None:
         Option("--budget N", "number of documents that people will judge (required)", type=int, required=True),
         Option(
             "-m, --measure MEASURE",
-            "the measure to audit: RBP(p=0.8) (default), P@10, DCG@20, nDCG@10, AP, Recall@100",
-            "RBP(p=0.8)",
+            "the measure to audit: nDCG@10 (default), RBP(p=0.8), P@10, DCG@20, AP, Recall@100",
+            DEFAULT_MEASURES[0],
             words=scoring.measure_names,
         ),
         reading.COMPARE,
@@ -190,7 +191,7 @@ def run_sample(options: Options) -> None:
     Option("SAMPLE", "the judged sample: query_id, doc_id, order, probability, relevance", file="read"),
     replace(reading.RUNS, usage="[RUN ...]"),
     *everyday(
-        scoring.measures((), "RBP(p=0.8) (default), P@10, DCG@20; nDCG@10, AP, Recall@100 by linearisation"),
+        scoring.measures((), "nDCG@10 (default), AP, Recall@100 by linearisation; RBP(p=0.8), P@10, DCG@20"),
         Option("--difference", "compare the runs in pairs"),
         Option("--judgments FILE", "read the sample's judgments from this file instead of its column relevance"),
         Option(

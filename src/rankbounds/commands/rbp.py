@@ -106,12 +106,13 @@ def run_crossings(options: Options) -> None:
       rankbounds rbp crossings qrels.txt runs/bm25.txt runs/dense.txt --per-topic
 
     The table divides p from 0 to 1 into the ranges where one run is ahead. "certain" means that neither judgments of
-    unjudged documents nor what lies beyond the ends of the lists could change it. JSON and the other row formats list
-    the values of p where that changes (p, from, to, change); --regions lists the ranges there too.
+    unjudged documents nor what lies beyond the ends of the lists could change it. Changes are found between points of
+    p that are 0.001 apart, and refined to about 15 digits; two within one step may be missed. JSON and the other row
+    formats list the values of p where that changes (p, from, to, change); --regions lists the ranges there too.
     """
     from rankbounds.measures import parse_measure
     from rankbounds.measures.rank_biased_precision import RBP
-    from rankbounds.rbp.crossings import REGION_COLUMNS, find_crossings
+    from rankbounds.rbp.crossings import REGION_COLUMNS, STEP, find_crossings
 
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
@@ -119,7 +120,8 @@ def run_crossings(options: Options) -> None:
     runs = [reading.run_from(options, options.a), reading.run_from(options, options.b)]
     found = call(options, find_crossings, reading.judgments_from(options), runs, measure=measure)
     rows, columns = (found.regions, REGION_COLUMNS) if options.regions else (found.rows(), found.columns)
-    output.write_rows(options, rows, columns, table=found.table)
+    below = f"\nFound between points of p that are {STEP:g} apart; two changes within one step may be missed.\n"
+    output.write_rows(options, rows, columns, table=found.table, below=lambda: below)
 
 
 @command(

@@ -2,7 +2,6 @@
 
 from rankbounds.rbp.contributions import list_contributions as list_contributions
 from rankbounds.rbp.crossings import find_crossings as find_crossings
-from rankbounds.rbp.crossings import find_crossings_of_gains as find_crossings_of_gains
 from rankbounds.rbp.curves import bounds_by_depth as bounds_by_depth
 from rankbounds.rbp.curves import bounds_by_persistence as bounds_by_persistence
 from rankbounds.rbp.fixed_weights import transfer_weights as transfer_weights

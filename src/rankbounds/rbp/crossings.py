@@ -1,21 +1,21 @@
 """Crossings of two runs: the persistences where the leader by RBP changes, and where the lead is certain.
 
 The difference of two RBP scores is 1 - p times a polynomial in p whose coefficients count relevant documents by rank;
-differences of bounds are polynomials too. Their changes of sign are found exactly, not on a grid.
+differences of bounds are polynomials too. Their signs are looked at on a fine grid of p, and every change between two
+of its points is refined by bisection.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import RankingOptions, chosen_options
@@ -24,7 +24,6 @@ from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.rbp.polynomials import sign_changes, sign_near_zero
 from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.tables import Table
 
@@ -33,6 +32,13 @@ if TYPE_CHECKING:
 
 TIED = "tied"
 UNDECIDED = "undecided"
+POINTS = 1000
+STEP = 1 / POINTS
+"""Of the grid of p. Of changes that lie closer together than this, an even number may not be seen."""
+ROUNDING = 1e-13
+"""What rounding can do to a sum of a thousand terms, as a share of their sizes."""
+NOISE = 1e-9
+"""Coefficients below this share of the largest gain are differences of equal gains, rounded."""
 
 
 REGION_COLUMNS = (
@@ -89,8 +95,8 @@ def find_crossings(
 ) -> Crossings:
     """Find the values of p at which the winner of two runs changes, or the certainty of its lead.
 
-    Exact: the difference of two RBP scores is 1 - p times a polynomial in p, and every change of its sign between 0
-    and 1 is found, to the nearest floating point number.
+    Scores and bounds are compared at p = 0, 0.001, 0.002, ..., 1, and every change between two neighbours is refined by
+    bisection, to about 15 digits. Two changes within one step of 0.001 may not be seen.
 
     Parameters
     ----------
@@ -124,39 +130,10 @@ def find_crossings(
     pair = reading.runs(runs)
     if len(pair) != 2:
         raise UsageError(f"Exactly two runs are expected, but {len(pair)} were given.")
-    lists = [_from_rankings(list(join_lists(run, facts, assumptions).batches), facts, template) for run in pair]
-    difference = _Difference.of(lists, [run.name for run in pair], _largest_gain(template, facts))
-    return difference.crossings(facts.query_ids, per_topic=per_topic)
-
-
-def find_crossings_of_gains(a: Any, b: Any, *, measure: RBP | None = None, per_topic: bool = False) -> Crossings:
-    """Find the values of p at which the winner of two ranked lists changes, from their gains alone.
-
-    Parameters
-    ----------
-    a, b
-        The gains of one ranked list each, from the top (1 relevant, 0 not, None unjudged), or lists of such lists, by
-        topic.
-    measure, per_topic
-        As in ``find_crossings``; topics are numbered from 1.
-
-    Returns
-    -------
-    Crossings
-        As from ``find_crossings``, for ``"a"`` and ``"b"``.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> [row["to"] for row in rb.rbp.find_crossings_of_gains([1, 0, 0, 0], [0, 1, 1, 1]).rows()]
-    ['undecided', 'b']
-    """
-    template = _template(measure)
-    lists = [_from_gains(gains, template) for gains in (a, b)]
-    if lists[0].length.size != lists[1].length.size:
-        raise UsageError("The two runs have lists for different numbers of topics.")
-    query_ids = [str(number) for number in range(1, lists[0].length.size + 1)]
-    return _Difference.of(lists, ["a", "b"], template.max_grade or 1.0).crossings(query_ids, per_topic=per_topic)
+    lists = _Pair.of([(run.name, list(join_lists(run, facts, assumptions).batches)) for run in pair], facts, template)
+    topics = range(len(facts.query_ids))
+    parts = [(facts.query_ids[topic], [topic]) for topic in topics] if per_topic else []
+    return Crossings([region for part in [*parts, (ALL, topics)] for region in lists.regions(*part)])
 
 
 def lead_changes(
@@ -166,13 +143,12 @@ def lead_changes(
 
     These are the rows of ``find_crossings`` with a new winner.
     """
-    lists = [_from_rankings(batches, facts, measure) for _, batches in runs]
-    difference = _Difference.of(lists, [name for name, _ in runs], _largest_gain(measure, facts))
-    value = difference.coefficients(range(len(facts.query_ids)), "value")
-    before, leads = sign_near_zero(value), []
-    for change in sign_changes(value):
-        leads.append((change.at, difference.names[before], difference.names[change.after]))
-        before = change.after
+    pair = _Pair.of(runs, facts, measure)
+    before, changes = sign_changes(pair.coefficients(range(len(facts.query_ids)), "value"))
+    leads = []
+    for place, after in changes:
+        leads.append((place, pair.names[before], pair.names[after]))
+        before = after
     return leads
 
 
@@ -183,89 +159,91 @@ def _template(measure: RBP | None) -> RBP:
     return template
 
 
-def _largest_gain(measure: RBP, facts: TopicFacts) -> float:
-    return measure.largest_gain(facts) if measure.graded else 1.0
+def sign_changes(coefficients: Floats) -> tuple[int, list[tuple[float, int]]]:
+    """Return the sign of a polynomial near 0, and where between 0 and 1 it changes, with the sign from there on.
+
+    Coefficients are listed from the constant term up. A place where the polynomial only touches 0 is no change.
+    """
+    places = np.flatnonzero(coefficients)
+    if not places.size:
+        return 0, []
+    terms = coefficients[places[0] :]  # (powers of p are positive)
+    powers = _powers(1 << int(terms.size - 1).bit_length())[:, : terms.size]
+    value, size = powers @ terms, powers @ np.abs(terms)
+    signs = np.where(np.abs(value) > ROUNDING * size, np.sign(value), 0).astype(int).tolist()
+    known = [(at / POINTS, sign) for at, sign in enumerate(signs) if sign]
+    changes = [
+        (_bisect(terms, low, high, before), after)
+        for (low, before), (high, after) in itertools.pairwise(known)
+        if before != after
+    ]
+    return known[0][1], changes
+
+
+@lru_cache(maxsize=4)
+def _powers(width: int) -> Floats:
+    powers = (np.arange(POINTS + 1) / POINTS)[:, None] ** np.arange(width)
+    powers[powers < 1e-290] = 0.0  # products of such numbers cost the processor a hundred times as much
+    return powers
+
+
+def _bisect(terms: Floats, low: float, high: float, before: int) -> float:
+    ranks = np.arange(terms.size)
+    while low < (middle := (low + high) / 2) < high:
+        sign = np.sign(terms @ middle**ranks)
+        if not sign:
+            return middle
+        low, high = (middle, high) if sign == before else (low, middle)
+    return middle
 
 
 @dataclass(frozen=True)
 class _Lists:
     """What one run retrieved: by topic and rank the gain, and whether the document is unjudged."""
 
-    gain: Floats | Ints
-    holes: Ints
+    gain: Floats
+    holes: Flags
     length: Ints
 
-    def cut(self, depth: int | None) -> _Lists:
-        length = self.length if depth is None else np.minimum(self.length, depth)
-        return _Lists(self.gain[:, :depth], self.holes[:, :depth], length)
-
-
-def _from_gains(given: Any, template: RBP) -> _Lists:
-    several = list(given)
-    if not several or not isinstance(several[0], Sequence | np.ndarray):
-        several = [several]
-    width = max(1, *(len(gains) for gains in several))
-    gain = np.zeros((len(several), width))
-    for topic, gains in enumerate(several):
-        gain[topic, : len(gains)] = [np.nan if value is None else value for value in gains]
-    holes = np.isnan(gain)
-    gain[holes] = 0.0
-    if gain.min(initial=0.0) < 0 or gain.max(initial=0.0) > (template.max_grade or 1.0):
-        raise UsageError("Gains must lie between 0 and 1 (or max_grade); None stands for an unjudged document.")
-    length = np.array([len(gains) for gains in several])
-    return _Lists(gain, holes.astype(np.int64), length).cut(template.cutoff)
-
-
-def _from_rankings(batches: Sequence[Rankings], facts: TopicFacts, template: RBP) -> _Lists:
-    shape = (len(facts.query_ids), max(batch.width for batch in batches))
-    gain, holes = np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    length = np.zeros(shape[0], dtype=np.int64)
-    for batch in batches:
-        judged = batch.assume(0.0)
-        template.worth(judged)  # (complains of grades above max_grade)
-        gain[batch.topic, : batch.width] = judged.gain() if template.graded else judged.relevant(template.rel)
-        holes[batch.topic, : batch.width] = batch.holes
-        length[batch.topic] = batch.length
-    return _Lists(gain, holes, length).cut(template.cutoff)
+    @classmethod
+    def of(cls, batches: Sequence[Rankings], facts: TopicFacts, template: RBP) -> _Lists:
+        shape = (len(facts.query_ids), max(batch.width for batch in batches))
+        gain, holes = np.zeros(shape), np.zeros(shape, dtype=bool)
+        length = np.zeros(shape[0], dtype=np.int64)
+        for batch in batches:
+            judged = batch.assume(0.0)
+            template.worth(judged)  # (complains of grades above max_grade)
+            gain[batch.topic, : batch.width] = judged.gain() if template.graded else judged.relevant(template.rel)
+            holes[batch.topic, : batch.width] = batch.holes
+            length[batch.topic] = batch.length
+        cut = shape[1] if template.cutoff is None else template.cutoff
+        return cls(gain[:, :cut], holes[:, :cut], np.minimum(length, cut))
 
 
 @dataclass(frozen=True)
-class _Difference:
-    """The first run's score minus the second's, as polynomials in p with whole-number coefficients."""
+class _Pair:
+    """The lists of two runs, whose differences are polynomials in p."""
 
     lists: list[_Lists]
-    most: int
-    """The largest gain, in the units that make all gains whole numbers."""
+    largest_gain: float
     names: dict[int, str]
     """Who is ahead, by the sign of the difference."""
 
     @classmethod
-    def of(cls, lists: Sequence[_Lists], names: Sequence[str], largest: float) -> _Difference:
-        levels = {float(level) for part in lists for level in np.unique(part.gain)} | {float(largest)}
-        times = math.lcm(*(Fraction(level).limit_denominator(10**9).denominator for level in levels))
-        exact = {level: int(Fraction(level).limit_denominator(10**9) * times) for level in levels}
-        most = exact[float(largest)]
-        if most * max(part.length.size for part in lists) >= 1 << 60:
-            raise UsageError("The gains have too many digits for exact crossings.")
-        table = sorted(exact)
-        numbers = np.array([exact[level] for level in table])
-        whole = [replace(part, gain=numbers[np.searchsorted(table, part.gain)]) for part in lists]
-        return cls(whole, most, {1: names[0], -1: names[1], 0: TIED})
+    def of(cls, runs: Sequence[tuple[str, Sequence[Rankings]]], facts: TopicFacts, template: RBP) -> _Pair:
+        (one, _), (other, _) = runs
+        largest = template.largest_gain(facts) if template.graded else 1.0
+        return cls([_Lists.of(each, facts, template) for _, each in runs], largest, {1: one, -1: other, 0: TIED})
 
-    def crossings(self, query_ids: Sequence[str], *, per_topic: bool) -> Crossings:
-        parts = [(query, [topic]) for topic, query in enumerate(query_ids)] if per_topic else []
-        parts.append((ALL, list(range(len(query_ids)))))
-        return Crossings([region for query, topics in parts for region in self._regions(query, topics)])
-
-    def _regions(self, query: str, topics: Sequence[int]) -> list[dict[str, Any]]:
-        coefficients = {which: self.coefficients(topics, which) for which in ("value", "low", "high")}
-        signs = {which: sign_near_zero(terms) for which, terms in coefficients.items()}
-        turns = sorted(
-            (change.at, which, change.after) for which, terms in coefficients.items() for change in sign_changes(terms)
-        )
+    def regions(self, query: str, topics: Sequence[int]) -> list[dict[str, Any]]:
+        """The ranges of p in which the same run is ahead and equally certain, for the mean of these topics."""
+        signs, turns = {}, []
+        for which in ("value", "low", "high"):
+            signs[which], changes = sign_changes(self.coefficients(topics, which))
+            turns += [(place, which, after) for place, after in changes]
         regions: list[dict[str, Any]] = []
         start: list[tuple[float, Any]] = [(0.0, ())]
-        for p, together in itertools.chain(start, itertools.groupby(turns, key=lambda turn: turn[0])):
+        for p, together in itertools.chain(start, itertools.groupby(sorted(turns), key=lambda turn: turn[0])):
             signs.update({which: after for _, which, after in together})
             ahead, sure = self.names[signs["value"]], bool(signs["low"] > 0 or signs["high"] < 0)
             if not regions or (ahead, sure) != (regions[-1]["ahead"], regions[-1]["sure"]):
@@ -274,21 +252,22 @@ class _Difference:
                 regions.append({"query_id": query, "p_from": p, "p_to": 1.0, "ahead": ahead, "sure": sure})
         return regions
 
-    def coefficients(self, topics: Sequence[int], which: str) -> list[int]:
-        """Return the coefficients over these topics, times a positive number.
+    def coefficients(self, topics: Sequence[int], which: str) -> Floats:
+        """Return the coefficients of the first run's score minus the second's, over these topics.
 
-        ``value``: both runs' unjudged documents non-relevant. ``low``: the first's non-relevant, the second's and all
-        beyond the end of its lists relevant. ``high``: the reverse.
+        ``value``, divided by 1 - p: both runs' unjudged documents non-relevant. ``low``: the first's non-relevant, the
+        second's and all beyond the end of its lists relevant. ``high``: the reverse.
         """
         chosen = list(topics)
-        total = np.zeros(max(part.gain.shape[-1] for part in self.lists) + 2, dtype=np.int64)
+        total = np.zeros(max(part.gain.shape[-1] for part in self.lists) + 2)
         for part, sign in zip(self.lists, (1, -1), strict=True):
             gain = part.gain[chosen].sum(axis=0)
             if which != "value" and (which == "high") == (sign > 0):
-                gain = gain + self.most * part.holes[chosen].sum(axis=0)
+                gain = gain + self.largest_gain * part.holes[chosen].sum(axis=0)
             total[: gain.size] += sign * gain
         if which != "value":
             total[1:] -= total[:-1].copy()  # times 1 - p, which the tails do not share
             open_lists, sign = (self.lists[1], -1) if which == "low" else (self.lists[0], 1)
-            np.add.at(total, open_lists.length[chosen], sign * self.most)
-        return total.tolist()
+            np.add.at(total, open_lists.length[chosen], sign * self.largest_gain)
+        total[np.abs(total) < NOISE * self.largest_gain] = 0.0
+        return total

@@ -39,8 +39,8 @@ from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.beside import Beside
-from rankbounds.report.observed import COVERAGE_DEPTHS, PERSISTENCE_DEPTH, Lists, Observed
-from rankbounds.report.summary import heading, sentences
+from rankbounds.report.observed import COVERAGE_DEPTHS, Lists, Observed
+from rankbounds.report.summary import counted, heading, leading, sentences
 from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, pairs_of
@@ -254,11 +254,12 @@ def _content(
         "measures": [
             {
                 "label": str(measure),
+                "leaders": counted(leading(scores, place), scores.runs),
                 "digits": 0 if measure.total == "sum" and compared is None else 4,
                 "lower_is_better": measure.lower_is_better,
                 "slider": slider is not None and isinstance(measure, RBP) and replace(measure, p=slider.p) == slider,
             }
-            for measure in scores.measures
+            for place, measure in enumerate(scores.measures)
         ],
         **_leaderboard(scores, compared, thinning),
         "doubts": _doubts(scores, compared, evidence),
@@ -304,8 +305,13 @@ def thin(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
 
 def best(scores: Scores, number: int) -> list[int]:
     """The runs (``number`` of them) that lead by the first measure, in the order of the scores."""
-    mean = merit(scores.mean().value[:, 0, 0], scores.measures[0])
-    return np.sort(np.argsort(-mean, kind="stable")[:number]).tolist()
+    return sorted(best_first(scores)[:number])
+
+
+def best_first(scores: Scores) -> list[int]:
+    """The runs in the order of the first measure."""
+    merits = merit(merge_equal(scores.mean().value[:, 0, 0]), scores.measures[0])
+    return np.argsort(-merits, kind="stable").tolist()
 
 
 def pack(array: Any, kind: str = "<f8") -> dict[str, Any]:
@@ -447,6 +453,7 @@ def _doubts(scores: Scores, compared: Comparison | None, evidence: Evidence | No
         return []
     first, second = pairs_of(len(scores.runs))
     mean, ends = scores.mean(), None if evidence is None else evidence.over_ties(scores.measures)
+    order = best_first(scores)
 
     def within_reach(low: Floats, high: Floats, measure: Measure) -> Floats:
         """By run: by how much its most is above the leader's least; NaN where one of them is unknown."""
@@ -455,7 +462,7 @@ def _doubts(scores: Scores, compared: Comparison | None, evidence: Evidence | No
 
     found = []
     for at, measure in enumerate(scores.measures):
-        leader = int(merit(merge_equal(mean.value[:, 0, at]), measure).argmax())
+        leader = next(run for run in order if run in leading(scores, at))
         others = np.arange(len(scores.runs)) != leader
         apart = compared.separated[at, (first == leader) | (second == leader)]
         row: dict[str, Any] = {"leader": scores.runs[leader], "noise": [apart.size, int((~apart).sum())]}
@@ -487,12 +494,10 @@ def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
     shown = [observed.runs[run] for run in thinning.runs]
     sums = [coefficients(lists) for lists in shown]
     whole = all((one == np.rint(one)).all() for one in sums)
-    longest = max(max(lists.lengths, default=0) for lists in shown)
     return {
         "measure": str(observed.rbp),
         "p": observed.rbp.p,
         "unit": observed.largest,
-        "exact": whole and longest <= PERSISTENCE_DEPTH,
         "in_order": observed.assumptions.ties in ORDERS,
         "runs": [one_run(one, lists) for one, lists in zip(sums, shown, strict=True)],
     }

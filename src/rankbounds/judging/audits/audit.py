@@ -16,11 +16,13 @@ from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.pair_table import counted
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging.audits.estimates import LINEARISED, Estimate, estimates_of, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
 from rankbounds.judging.audits.intervals import half_widths, half_widths_at_any_look, judgments_until
 from rankbounds.judging.audits.judged_sample import JudgedSample
 from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.audits.sample import asked, chances_in_order, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.results import Column, Result, build_table, count, interval
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 SOURCES = ("judgments", "both")
 LEAST_LACKING, CHANCE = 0.02, 4.0
 """A sample that lacks more than this share of the weight, and more than so many standard errors, is noted."""
+ROUNDED = 1e-3
+"""By how much of itself a probability may differ where it passed through other programs."""
 BLOCK = 1 << 22
 """How many numbers are looked at at once."""
 
@@ -220,7 +224,7 @@ def audit(
     labels: QrelsLike,
     sample: Any,
     runs: RunsLike,
-    measures: MeasuresLike = "RBP(p=0.8)",
+    measures: MeasuresLike = DEFAULT_MEASURES[0],
     *,
     difference: bool = False,
     judgments: Any = None,
@@ -298,7 +302,7 @@ def audit(
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
     estimates = estimates_of(levels, pool, judged, difference=difference)
-    remarks = [*_remarks_on_order(judged, sequential), *_remarks(pool, judged, levels, estimates)]
+    remarks = [*_remarks_on_order(judged, sequential), *_remarks(pool, judged, levels, estimates, difference)]
     return Audit(pool.names, estimates, judged, confidence, sources, difference, sequential, remarks)
 
 
@@ -331,7 +335,11 @@ def _remarks_on_order(judged: JudgedSample, sequential: bool) -> Iterator[str]:
 
 
 def _remarks(
-    pool: LabelledPool, judged: JudgedSample, levels: dict[Measure, Measure | None], estimates: list[Estimate]
+    pool: LabelledPool,
+    judged: JudgedSample,
+    levels: dict[Measure, Measure | None],
+    estimates: list[Estimate],
+    difference: bool,
 ) -> Iterator[str]:
     """What is special about these labels, this sample and these runs."""
     labels, judgments = (f"{grade.min():g} to {grade.max():g}" for grade in (pool.labels.grade, judged.grade))
@@ -367,3 +375,20 @@ def _remarks(
                 "of this question, and chance does not explain the rest: the sample was drawn for another question, "
                 "and some documents that count here had no chance of being drawn. Draw a sample for this question."
             )
+        elif not _drawn_for(estimate.measure, pool, judged, difference):
+            yield (
+                f"{estimate.measure}: the sample was drawn for another question: its probabilities are not those of "
+                f"{asked('all' if difference else None, pool)} in {estimate.measure} by these labels. Other documents "
+                "matter to that, so intervals are wider, and may miss what had hardly a chance of being drawn."
+            )
+
+
+def _drawn_for(measure: Measure, pool: LabelledPool, judged: JudgedSample, difference: bool) -> bool:
+    """Are the sample's probabilities those of this question? A sample for all differences does for scores too."""
+    for of_differences in (True,) if difference else (False, True):
+        if of_differences and len(pool.names) < 2:
+            continue
+        sizes = sizes_of_question(measure, pool, differences=of_differences)
+        if np.allclose(judged.probability, chances_in_order(sizes, judged.row), rtol=ROUNDED, atol=0.0):
+            return True
+    return False

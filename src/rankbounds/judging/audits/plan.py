@@ -19,6 +19,7 @@ from rankbounds.choices import check_share
 from rankbounds.collection.pair_table import counted
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging.audits.audit import Audit
 from rankbounds.judging.audits.calibration import simulate_levels
 from rankbounds.judging.audits.estimates import CalibratedPool
@@ -92,7 +93,7 @@ class AuditPlan(Result):
 def plan_audit(
     labels: QrelsLike,
     runs: RunsLike,
-    measures: MeasuresLike = "RBP(p=0.8)",
+    measures: MeasuresLike = DEFAULT_MEASURES[0],
     *,
     half_width: float,
     sample: Any = None,

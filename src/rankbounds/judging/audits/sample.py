@@ -7,7 +7,7 @@ Every prefix of the order is a sample of its own, so that people may judge as ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_count
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.candidates import DocumentsToJudge
@@ -82,7 +83,7 @@ class Sample(DocumentsToJudge):
 def draw_sample(
     labels: QrelsLike,
     runs: RunsLike,
-    measure: MeasureLike = "RBP(p=0.8)",
+    measure: MeasureLike = DEFAULT_MEASURES[0],
     *,
     budget: int,
     compare: tuple[str, str] | str | None = None,
@@ -215,16 +216,33 @@ def draw_in_order(sizes: Sequence[Floats], rng: np.random.Generator) -> tuple[In
     sizes. Sorting exponential waiting times does just that (Rosen, Annals of Mathematical Statistics 43, 1972).
     Documents without a size come after the others, by the next sizes; in the end all documents alike.
     """
-    left: Flags = np.ones(sizes[0].size, dtype=bool)
     order, probability = [], []
-    for size in (*sizes, np.ones(left.size)):
-        rows = np.flatnonzero(left & (size > 0))
-        if not rows.size:
-            continue
-        left[rows] = False
-        scaled = np.ldexp(size[rows], -np.frexp(size[rows].max())[1])  # about 1 at the most, so that sums are numbers
-        scaled = np.maximum(scaled, NEGLIGIBLE)
+    for rows, scaled in _stages(sizes):
         turn = np.argsort(rng.standard_exponential(rows.size) / scaled, kind="stable")
         order.append(rows[turn])
         probability.append(scaled[turn] / np.cumsum(scaled[turn][::-1])[::-1])
     return np.concatenate(order), np.concatenate(probability)
+
+
+def chances_in_order(sizes: Sequence[Floats], order: Ints) -> Floats:
+    """The probability that each of these documents had of being the next, drawn by these sizes in this order."""
+    chance = np.full(order.size, np.nan)
+    for rows, scaled in _stages(sizes):
+        size = np.zeros(sizes[0].size)
+        size[rows] = scaled
+        drawn = size[order]
+        size[order] = 0.0
+        left = np.cumsum(drawn[::-1])[::-1] + size.sum()
+        np.divide(drawn, left, out=chance, where=drawn > 0)
+    return chance
+
+
+def _stages(sizes: Sequence[Floats]) -> Iterator[tuple[Ints, Floats]]:
+    """The rows that are drawn first, by their sizes, and those that follow when none of them is left."""
+    left: Flags = np.ones(sizes[0].size, dtype=bool)
+    for size in (*sizes, np.ones(left.size)):
+        rows = np.flatnonzero(left & (size > 0))
+        if rows.size:
+            left[rows] = False
+            scaled = np.ldexp(size[rows], -np.frexp(size[rows].max())[1])  # about 1 at most, so that sums are numbers
+            yield rows, np.maximum(scaled, NEGLIGIBLE)

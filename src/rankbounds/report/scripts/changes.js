@@ -120,7 +120,7 @@ function showMeasures() {
   const leader = ranked(looked.measure)[0];
   table(at("measures-board"), [
     { name: "measure", words: true, names: true, text: (measure) => measures[measure].label },
-    { name: "leads", words: true, text: (measure) => runs[ranked(measure)[0]], classes: () => ["name"] },
+    { name: "leads", words: true, text: (measure) => measures[measure].leaders, classes: () => ["name"] },
     { name: "with", text: (measure) => fixed(data.systems[measure].mean[ranked(measure)[0]], measures[measure].digits) },
     { name: "may be first", text: (measure) => (data.systems[measure].rank_low || []).filter((low) => low === 1).length || "-" },
     { name: `place of ${runs[leader]}`, words: true, text: (measure) => data.systems[measure].place[leader] || "-" },

@@ -127,6 +127,5 @@ function chartPersistence(p, shown) {
     legend.append(item);
   }
   replace(at("p-caption"), legend, element("span", `RBP without residual of the ${plural(shown.length, "run")} that lead at p = ${p.toFixed(2)}; ${plural(marks, "crossing")} marked by circles. ` +
-    (data.persistence.exact ? "All crossings are marked: they are exact roots of polynomials; only two closer than 0.0000001 to each other could be missed."
-      : "They are roots of polynomials with rounded coefficients here: two that are very close to each other may be missed.")));
+    "They are found on a grid of p with steps of 0.001, and refined: two within one step may be missed."));
 }

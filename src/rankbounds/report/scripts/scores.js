@@ -18,8 +18,9 @@ for (const list of lists || []) list.tie_range = list.tie_range.map((range) => r
 const apart = (one, other) => { const found = less(one, other); return Math.abs(found) <= 2 ** -42 * (Math.abs(one) + Math.abs(other)) ? 0 : found; };
 // Turned so that more is better, also where a measure counts effort.
 const merit = (difference, measure) => (measures[measure].lower_is_better ? -difference : difference);
-// The runs by a measure's means, the best first.
-const ranked = (measure) => { const { mean } = data.systems[measure]; return [...runs.keys()].sort((a, b) => merit(less(mean[b], mean[a]), measure) || a - b); };
+// The runs by a measure's means, the best first; of those that are level the one that is ahead by the first measure.
+const ordered = (measure, among) => { const { mean } = data.systems[measure]; return [...among].sort((a, b) => merit(apart(mean[b], mean[a]), measure)); };
+const ranked = (measure) => ordered(measure, ordered(0, runs.keys()));
 const value = (what, run, topic, measure) => values[what][(run * topics.length + topic) * measures.length + measure];
 const tieRange = (run, measure) => lists && lists[run].tie_range[measure];
 
