@@ -139,12 +139,18 @@ def _parquet(nested: Nested, value: str) -> bytes:
     return out.getvalue()
 
 
-def _trec_run(collection: Collection) -> bytes:
+def _trec_run(collection: Collection, line: str = "{topic} Q0 {doc} {rank} {score} tag\n") -> bytes:
     lines = []
-    for topic in collection.scores:
+    for topic, docs in collection.scores.items():
         for rank, doc in enumerate(collection.ranking(topic), 1):
-            lines.append(f"{topic} Q0 {doc} {rank} {_number(collection.scores[topic][doc])} tag\n")
+            lines.append(line.format(topic=topic, doc=doc, rank=rank, score=_number(docs[doc])))
     return _encoded("".join(lines))
+
+
+def _trec_without_q0(collection: Collection) -> bytes:
+    """The tag is a number, unless a whole score in the first line would make it one of those without a tag."""
+    first = next((max(docs.values()) for docs in collection.scores.values() if docs), 0.0)
+    return _trec_run(collection, f"{{topic}} {{doc}} {{rank}} {{score}} {'tag' if first == int(first) else 2024}\n")
 
 
 def _trec_scores(collection: Collection) -> bytes:
@@ -226,6 +232,8 @@ JUDGMENTS: dict[str, Callable[[Collection], bytes]] = {
 RUNS: dict[str, Callable[[Collection], bytes]] = {
     "trec": _trec_run,
     "scores.trec": _trec_scores,
+    "untagged.trec": lambda one: _trec_run(one, "{topic} Q0 {doc} {rank} {score}\n"),
+    "tagged.trec": _trec_without_q0,
     "csv": lambda one: _table(one.scores, "score", ","),
     "tsv": lambda one: _table(one.scores, "score", "\t"),
     "jsonl": lambda one: _json_lines(one.scores, "score"),
@@ -236,7 +244,7 @@ RUNS: dict[str, Callable[[Collection], bytes]] = {
     "elasticsearch.json": _elasticsearch_response,
     "parquet": lambda one: _parquet(one.scores, "score"),
 }
-IN_TREC = ("trec", "scores.trec", "svmrank")
+IN_TREC = ("trec", "scores.trec", "untagged.trec", "tagged.trec", "svmrank")
 """Formats whose ids hold no blank."""
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "gz": lambda data: gzip.compress(data, 1),

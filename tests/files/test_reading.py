@@ -8,6 +8,7 @@ import io
 import itertools
 import lzma
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -65,6 +66,38 @@ def joined(lines, end="\n"):
 )  # fmt: skip
 def test_a_run_however_it_is_written(tmp_path, text):
     assert rb.read_run(write(tmp_path / "a.txt", text)).to_dict() == RUN
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("1 doc-7 2 9.5 tag", ("doc-7", 9.5)),
+        ("1 doc-7 2 9.5 2024", ("doc-7", 9.5)),  # no rank is 9.5
+        ("1 doc-7 2 9.5 1e3", ("doc-7", 9.5)),
+        ("1 7 2.0 9.5 4", ("7", 9.5)),
+        ("1 0 1 9.5 4", ("0", 9.5)),
+        ("1 0 7 1 9", ("7", 9.0)),
+        ("1 Q0 7 1 9", ("7", 9.0)),
+        ("1 q0 7 1 9.5", ("7", 9.5)),
+        ("1 Q0 doc-7 1 9", ("doc-7", 9.0)),
+        ("1 any doc-7 1 9", ("doc-7", 9.0)),
+        ("1 Q0 doc-7 1 high", 'the score "high" is not a finite number.'),
+        ("1 any 7 1 9", "topic Q0 document rank score or topic document rank score tag. Write Q0 as"),
+        ("1 7 1 9 4", "this line of five fields can be"),
+    ],
+)
+def test_lines_of_five_fields(tmp_path, line, expected):
+    """With a number as tag they look like lines without a tag: what can be no rank decides."""
+    run, qrels = write(tmp_path / "run", f"{line}\n"), {"1": {"doc-7": 1, "7": 1, "0": 1}}
+    (checked,) = rb.check(run)
+    assert checked.ok == isinstance(expected, tuple)
+    if checked.ok:
+        assert rb.read_run(run).to_dict() == {"1": dict([expected])}
+        assert rb.evaluate(qrels, run, "RR").value.item() == 1
+    else:
+        assert expected in checked.findings[0].examples[0]
+        with pytest.raises(DataError, match=re.escape(expected)):
+            rb.evaluate(qrels, run, "RR")
 
 
 @pytest.mark.parametrize(

@@ -388,8 +388,9 @@ def _score_token(run: Run, row: int) -> str:
     while text[begin - 1] not in (0, 10):
         begin -= 1
     end = at + int(np.argmax(text[at : at + 65536] == 10))
-    fields = text[begin:end].tobytes().split()
-    return fields[trec.run_layout(fields, "").value].decode("utf-8", "replace")
+    before, after = text[begin:at].tobytes().split(), text[at:end].tobytes().split()
+    has_rank = len(before) + len(after) > trec.RUN_OF_SCORES.fields
+    return after[1 + has_rank].decode("utf-8", "replace")
 
 
 def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:

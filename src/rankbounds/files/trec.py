@@ -1,11 +1,11 @@
 """TREC runs and judgments: lines of fields with blanks between them.
 
-A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0; three: ``topic
-document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat; lines may end in CRLF,
-come in any order, and be empty or, with a ``#`` in front, comments. If the first line of a run has more fields after
-its tag, these are ignored on all lines, as in trec_eval. If the second field of judgments varies, it may name
-subtopics, or judges, and a document may have a line for each of them. Preferences are ``topic group subgroup document
-level``.
+A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0, told by what can
+be no rank; three: ``topic document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat;
+lines may end in CRLF, come in any order, and be empty or, with a ``#`` in front, comments. If the first line of a run
+has more fields after its tag, these are ignored on all lines, as in trec_eval. If the second field of judgments varies,
+it may name subtopics, or judges, and a document may have a line for each of them. Preferences are ``topic group subgroup
+document level``.
 
 Text is read in blocks that stay in the processor's cache. If every line of a block has the same fields with one blank
 between them, the positions of the blanks are the table; any other block takes the general path.
@@ -187,7 +187,7 @@ def run_layout(fields: list[bytes], place: Place | str) -> Layout:
         # Where an id holds a blank, what stands in the place of the rank is seldom a number.
         return RUN_AND_MORE if len(fields) > 6 and fields[3].isdigit() else RUN_LAYOUT
     if len(fields) == 5:
-        return RUN_WITHOUT_TAG if is_number(fields[4]) else RUN_WITHOUT_Q0
+        return _layout_of_five(fields, place)
     if len(fields) == 3:
         return RUN_OF_SCORES
     if len(fields) == 4 and is_number(fields[3]):
@@ -201,6 +201,30 @@ def run_layout(fields: list[bytes], place: Place | str) -> Layout:
         f"a run's line has six fields ({RUN_LAYOUT.description}), five, or three "
         f"({RUN_OF_SCORES.description}); this one has {len(fields)}.",
     )
+
+
+def _layout_of_five(fields: list[bytes], place: Place | str) -> Layout:
+    """Tell a line without a tag from one without Q0, which may have a number for its tag."""
+    _, second, third, fourth, last = fields
+    if second.upper() == b"Q0":
+        return RUN_WITHOUT_TAG
+    if not is_number(last):
+        return RUN_WITHOUT_Q0
+    if not _is_whole(third):  # no rank: a document
+        return RUN_WITHOUT_TAG
+    if not _is_whole(fourth):  # no rank: a score
+        return RUN_WITHOUT_Q0
+    if second == b"0":
+        return RUN_WITHOUT_TAG
+    raise DataError(
+        place,
+        f"this line of five fields can be {RUN_WITHOUT_TAG.description} or {RUN_WITHOUT_Q0.description}.",
+        "Write Q0 as the second field, or all six fields.",
+    )
+
+
+def _is_whole(token: bytes) -> bool:
+    return is_number(token) and float(token).is_integer()
 
 
 def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
