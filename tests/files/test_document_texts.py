@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
+import time
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from rankbounds.errors import DataError
 from rankbounds.files import document_texts
@@ -72,6 +77,36 @@ def test_every_format_says_what_its_documents_say(tmp_path, kind):
     assert said(together, "X") == ("", "a\n\nb")
     assert said(together, "1") == ("T", "one\ntwo")
     assert said(together, "Z") == ("", "last")
+
+
+@given(st.text(st.sampled_from('a", \n'), max_size=60))
+@example(' "a"b,c\n,"d""\n"",", "e\n')
+@example('5" disk,a\nb,7" disk\n')
+def test_records_of_csv_are_the_rows_of_csv(tmp_path_factory, body):
+    path, content = tmp_path_factory.mktemp("csv") / "docs.csv", f"id,text\n{body}"
+    path.write_text(content)
+    *rows, last = csv.reader(io.StringIO(f"{content}\nend\n", newline=""), skipinitialspace=True)
+    kind = document_texts._Table(str(path), path.read_bytes(), None, 0, None)
+    if last != ["end"]:
+        with pytest.raises(DataError, match="opens here and is never closed"):
+            list(kind._records(0))
+        return
+    found = [kind._cells(record.decode().rstrip("\r\n")) for _, _, record in kind._records(0)]
+    assert [row for row in found if "".join(row).strip()] == [row for row in rows if "".join(row).strip()]
+
+
+@pytest.mark.parametrize("mark", ['5" disk', '"5 disk'])
+def test_a_stray_quotation_mark_costs_and_swallows_nothing(tmp_path, mark):
+    rows = [f"d{number},some text of a document\n" for number in range(80_000)]
+    (tmp_path / "docs.csv").write_text("".join(["id,text\n", f"x,{mark}\n", *rows[:1000], f"y,{mark}\n", *rows[1000:]]))
+    begin = time.process_time()
+    documents = DocumentTexts([str(tmp_path / "docs.csv")])
+    assert time.process_time() - begin < 10
+    swallowed = 1001 if mark.startswith('"') else 0  # what begins with a mark ends with the next
+    assert len(documents) == 80_002 - swallowed
+    assert said(documents, "d79999") == ("", "some text of a document")
+    if not swallowed:
+        assert said(documents, "y") == ("", mark)
 
 
 def test_texts_in_latin_1_are_read(tmp_path):

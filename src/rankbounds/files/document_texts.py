@@ -213,6 +213,25 @@ class _JsonLines(_File):
         return str(fields[id_name]), _of_fields(fields, id_name)
 
 
+_OPENING = re.compile(rb'(?:^|,) *"')
+
+
+def _is_quote_open(line: bytes, is_open: bool) -> bool:
+    """Return whether a quoted cell of CSV goes on behind this line, as csv reads it: cells begin with their marks."""
+    at = 0
+    while True:
+        if not is_open:
+            opening = _OPENING.search(line, at) if at >= 0 else None
+            if opening is None:
+                return False
+            at = opening.end()
+        while (at := line.find(b'"', at)) >= 0 and line[at + 1 : at + 2] == b'"':  # two stand for one
+            at += 2
+        if at < 0:
+            return True
+        at, is_open = line.find(b",", at), False
+
+
 class _Table(_File):
     """Rows with tabs or commas: with a header, or id and text, or id, title and text (last)."""
 
@@ -228,18 +247,21 @@ class _Table(_File):
             raise DataError(Place(self.path, 1), "the header names no columns for id and text.", EXPECTED)
 
     def split(self, lines: Lines) -> Lines:
-        held, start, first = b"", 0, 0
+        held: list[bytes] = []
+        start = first = size = 0
         for number, offset, line in lines:
             if not held:
-                start, first = offset, number
-            held += line
-            if self._separator == "," and held.count(b'"') % 2:  # a quoted cell of a CSV may hold lines
-                if len(held) > LONGEST_RECORD:
+                start, first, size = offset, number, 0
+            is_open = self._separator == "," and _is_quote_open(line, bool(held))
+            held.append(line)
+            size += len(line)
+            if is_open:  # a quoted cell of a CSV may hold lines
+                if size > LONGEST_RECORD:
                     break
                 continue
-            if held.strip():
-                yield first, start, held
-            held = b""
+            if (record := b"".join(held)).strip():
+                yield first, start, record
+            held = []
         if held:
             raise DataError(Place(self.path, first), "a quotation mark opens here and is never closed.")
 

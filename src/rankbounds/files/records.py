@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,9 @@ from rankbounds.files.opening import Text, read_text
 Rows = Iterator[tuple[Place, list[str]]]
 _SEPARATING = bytes(max(code, 32) for code in range(256))
 _CSV_LIMIT = threading.Lock()
+_ALONE = re.compile("\r(?!\n)")
+_STAND_IN = "\ud800"
+"""Half of a character, which no decoded text holds, for a carriage return that csv would take for the end of a row."""
 
 
 def read_decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
@@ -86,11 +90,12 @@ def numbered_cells(
 ) -> list[tuple[int, list[str]]]:
     """Yield rows of cells of CSV or TSV, each with the number of its last line, without empty lines.
 
-    ``before`` lines of the file precede these. Without ``quotes``, quotation marks are part of the cells; with
-    ``strict``, text after a closing one is an error.
+    ``before`` lines of the file precede these. Quotation marks count where a cell begins with one, without ``quotes``
+    nowhere; with ``strict``, text after a closing one is an error. A carriage return alone is a part of its cell.
     """
+    alone = content.count("\r") > content.count("\r\n")
     reader = csv.reader(
-        io.StringIO(content, newline=""),
+        io.StringIO(_ALONE.sub(_STAND_IN, content) if alone else content, newline=""),
         delimiter=separator,
         quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE,
         strict=strict,
@@ -99,11 +104,12 @@ def numbered_cells(
     with _CSV_LIMIT:  # the longest cell that csv reads is a setting of the whole process
         longest = csv.field_size_limit(max(csv.field_size_limit(), len(content)))
         try:
-            return [(before + reader.line_num, row) for row in reader if row]
+            rows = [(before + reader.line_num, row) for row in reader if row]
         except csv.Error as error:
             raise DataError(Place(name, before + reader.line_num), f"cannot be read as a table ({error}).") from None
         finally:
             csv.field_size_limit(longest)
+    return [(number, [cell.replace(_STAND_IN, "\r") for cell in row]) for number, row in rows] if alone else rows
 
 
 def cell_rows(content: str, name: str, separator: str, *, quotes: bool = True, strict: bool = True) -> Rows:

@@ -1,11 +1,11 @@
 """TREC runs and judgments: lines of fields with blanks between them.
 
 A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0, told by what can
-be no rank; three: ``topic document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and may repeat;
+be no rank; three: ``topic document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and repeat;
 lines may end in CRLF, come in any order, and be empty or, with a ``#`` in front, comments. If the first line of a run
 has more fields after its tag, these are ignored on all lines, as in trec_eval. If the second field of judgments varies,
-it may name subtopics, or judges, and a document may have a line for each of them. Preferences are ``topic group subgroup
-document level``.
+it may name subtopics, or judges, and a document may have a line for each of them. Preferences are ``topic group
+subgroup document level``.
 
 Text is read in blocks that stay in the processor's cache. If every line of a block has the same fields with one blank
 between them, the positions of the blanks are the table; any other block takes the general path.
