@@ -6,6 +6,11 @@ import csv
 import gzip
 import io
 import json
+import random
+import re
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
@@ -181,3 +186,63 @@ def test_documents_are_text(tmp_path):
     path.write_text("[" * 200_000 + "\n")
     with pytest.raises(DataError, match="no documents that can be read"):
         DocumentTexts([str(path)])
+
+
+UNCLOSED = ["<TITLE>", "<DOCNO> ", "<FILEID>", "<TEXT>", "<!--", "<", "<P ", "<DOC ", " ", "&#9", "9"]
+ENDLESS = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+from rankbounds.files.document_texts import LONGEST_READ, LONGEST_SHOWN, DocumentTexts
+from rankbounds.report.beside import snippet
+for name in sys.argv[1:]:
+    text = DocumentTexts([name]).text("x")
+    assert len(text.text) <= LONGEST_SHOWN and text.cut > LONGEST_READ - LONGEST_SHOWN, (name, text.cut)
+snippet("some words " * 100_000, "some other words")
+print("read")
+"""
+
+
+def test_the_time_for_a_text_grows_with_its_length_alone(tmp_path):
+    """Patterns that look for what never comes take minutes of the processor for each of these."""
+    names = []
+    for number, part in enumerate(UNCLOSED):
+        filling = part * (1_200_000 // len(part))
+        names.append(tmp_path / f"{number}.sgml")
+        names[-1].write_text(f"<DOC><DOCNO>x</DOCNO><TEXT>{'word ' * 200_000}</TEXT>{filling}\n</DOC>\n")
+        names.append(tmp_path / f"{number}.second")
+        names[-1].write_text(f"<DOC><DOCNO>x</DOCNO>{filling}{'word ' * 200_000}\n</DOC>\n")
+    done = subprocess.run([sys.executable, "-c", ENDLESS, *names], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("read\n", "")
+
+
+def test_a_text_that_takes_long_keeps_nobody_else_waiting(tmp_path, monkeypatch):
+    (tmp_path / "two.sgml").write_text("<DOC><DOCNO>slow</DOCNO>a</DOC>\n<DOC><DOCNO>quick</DOCNO>b</DOC>\n")
+    texts, parse, read = DocumentTexts([str(tmp_path / "two.sgml")]), document_texts._Sgml.parse, []
+
+    def parse_slowly(self, record, place):
+        if b"slow" in record:
+            other = threading.Thread(target=lambda: read.append(texts.text("quick").text), daemon=True)
+            other.start()
+            other.join(60)
+            assert read == ["b"], "the other one waits for this one"
+        return parse(self, record, place)
+
+    monkeypatch.setattr(document_texts._Sgml, "parse", parse_slowly)
+    assert texts.text("slow").text == "a"
+
+
+def test_fields_of_sgml_are_those_of_plain_patterns(tmp_path):
+    """As patterns say them that take long where something is not closed."""
+    names = {"headline": "HEADLINE|TITLE|HL", "about": "DOCNO|FILEID"}
+    element = {kind: re.compile(rf"<({several})>(.*?)</\1>", re.I | re.S) for kind, several in names.items()}
+    rng = random.Random(3)
+    for _ in range(300):
+        parts = [f"<{'/' * (rng.random() < 0.5)}{rng.choice(['HEADLINE', 'Title', 'hl', 'b'])}>" for _ in range(8)]
+        parts = [part + rng.choice(["", "one ", "two ", "<!-- no -->", "<!--"]) for part in parts]
+        content = "<FILEID>f</FILEID>" + "".join(parts)
+        (tmp_path / "one.sgml").write_text(f"<DOC><DOCNO>x</DOCNO>{content}</DOC>")
+        found = DocumentTexts([str(tmp_path / "one.sgml")]).text("x")
+        titles = [document_texts._without_tags(one[2]).split() for one in element["headline"].finditer(content)]
+        assert found.title.split() == next(filter(None, titles), [])
+        left = element["headline"].sub("", element["about"].sub("", content))
+        assert found.text == document_texts._without_tags(left)

@@ -38,6 +38,8 @@ EXPECTED = (
 )
 LONGEST_SHOWN = 200_000
 """How many characters of a document are shown."""
+LONGEST_READ = 5 * LONGEST_SHOWN
+"""How many characters of a document in SGML are looked at, with its tags."""
 LONGEST_RECORD = 1 << 26
 """A document of more bytes is an error."""
 _HEAD = 1 << 16
@@ -82,8 +84,7 @@ class DocumentTexts:
         """The text of a document; None where no file has it."""
         begin, end = (int(np.searchsorted(self._key, hash(doc_id), side)) for side in ("left", "right"))
         for file, place in zip(self._file[begin:end].tolist(), self._place[begin:end].tolist(), strict=True):
-            with self._lock:
-                found, document = self._files[file].document(place)
+            found, document = self._files[file].document(place, self._lock)
             if found == doc_id:
                 return document
         return None
@@ -145,12 +146,14 @@ class _File(ABC):
         for number, offset, record in itertools.islice(self._records(self._begin), self.header_rows, None):
             yield self.id_of(record, Place(self.path, number)), offset
 
-    def document(self, place: int) -> tuple[str, DocumentText]:
+    def document(self, place: int, lock: threading.Lock) -> tuple[str, DocumentText]:
+        """The document that begins here; others wait for its bytes alone, not until it is understood."""
         try:
-            with contextlib.closing(self._records(place)) as records:
-                for _, _, record in records:
-                    return self.parse(record, Place(self.path))
+            with lock, contextlib.closing(self._records(place)) as records:
+                record = next((found for _, _, found in records), None)
+            if record is None:
                 raise ValueError("no document begins here")
+            return self.parse(record, Place(self.path))
         except (OSError, ValueError) as error:
             problem = error.problem if isinstance(error, DataError) else "the document is no longer where it was read."
             raise DataError(self.path, problem, "If the file was changed meanwhile, start again.") from None
@@ -178,8 +181,8 @@ def _decoded(content: bytes) -> str:
         return content.decode("latin-1")
 
 
-def _shown(title: str, text: str) -> DocumentText:
-    return DocumentText(title.strip(), text[:LONGEST_SHOWN], max(0, len(text) - LONGEST_SHOWN))
+def _shown(title: str, text: str, unread: int = 0) -> DocumentText:
+    return DocumentText(title.strip(), text[:LONGEST_SHOWN], max(0, len(text) - LONGEST_SHOWN) + unread)
 
 
 def _of_fields(fields: Mapping[str, Any], id_name: str) -> DocumentText:
@@ -286,12 +289,16 @@ class _Table(_File):
 
 
 class _Sgml(_File):
-    """TREC's collections: ``<DOC>``, ``<DOCNO>`` with the id, and fields that are closed or not."""
+    """TREC's collections: ``<DOC>``, ``<DOCNO>`` with the id, and fields that are closed or not.
 
-    _EDGE = re.compile(rb"<(/?)DOC\b[^>]*>", re.I)
-    _ID = re.compile(rb"<DOCNO>\s*([^<]*?)\s*</DOCNO>", re.I)
-    _ABOUT = re.compile(r"<(DOCNO|DOCID|DOCTYPE|FILEID|DOCHDR|DOCOLDNO)>.*?</\1>", re.I | re.S)
-    _HEADLINES = re.compile(r"<(HEADLINE|TITLE|HL|TI|HEAD|TTL)>(.*?)</\1>", re.I | re.S)
+    Whatever a document holds, the time to read it grows with its length alone: no pattern looks past the next tag for
+    what may not be there.
+    """
+
+    _EDGE = re.compile(rb"<(/?)DOC\b[^<>]*>", re.I)
+    _ID = re.compile(rb"<DOCNO>([^<]*)</DOCNO>", re.I)
+    _FIELD = re.compile(r"<(/?)(?:(DOCNO|DOCID|DOCTYPE|FILEID|DOCHDR|DOCOLDNO)|(HEADLINE|TITLE|HL|TI|HEAD|TTL))>", re.I)
+    """What is about a document, and its headlines."""
     _BODY = re.compile(r"<TEXT>(.*?)(?=</TEXT>|<TEXT>|\Z)", re.I | re.S)
 
     def split(self, lines: Lines) -> Lines:
@@ -315,19 +322,43 @@ class _Sgml(_File):
         found = self._ID.search(record)
         if found is None:
             raise DataError(place, "this document has no <DOCNO>.")
-        return _decoded(found[1])
+        return _decoded(found[1].strip())
 
     def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
-        text = _decoded(record)
-        headline = self._HEADLINES.search(text)
-        bodies = self._BODY.findall(text) or [self._HEADLINES.sub("", self._ABOUT.sub("", text))]
+        whole = _decoded(record)
+        text, title, rest, at = whole[:LONGEST_READ], "", [], 0
+        for opening, closing in self._fields(text):
+            rest.append(text[at : opening.start()])
+            at = closing.end()
+            if opening[3] and not title:
+                title = " ".join(_without_tags(text[opening.end() : closing.start()]).split())
+        bodies = self._BODY.findall(text) or ["".join([*rest, text[at:]])]
         plain = "\n\n".join(map(_without_tags, bodies))
-        title = " ".join(_without_tags(headline[2]).split()) if headline else ""
-        return self.id_of(record, place), _shown(title, plain)
+        return self.id_of(record, place), _shown(title, plain, len(whole) - len(text))
+
+    def _fields(self, text: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+        """The tags around each field, up to the first that closes it; those that are never closed are none."""
+        closed: dict[str, re.Match[str]] = {}
+        found: list[tuple[re.Match[str], re.Match[str]]] = []
+        for tag in reversed(list(self._FIELD.finditer(text))):
+            name = (tag[2] or tag[3]).upper()
+            if tag[1]:
+                closed[name] = tag
+            elif name in closed:
+                found.append((tag, closed[name]))
+        at = 0
+        for opening, closing in reversed(found):
+            if opening.start() >= at:  # what is inside a field belongs to it
+                yield opening, closing
+                at = closing.end()
 
 
 def _without_tags(text: str) -> str:
     """The text without tags; paragraphs stay separate."""
-    text = re.sub(r"<!--.*?-->", " ", text, flags=re.S)
-    text = re.sub(r"</?(?:P|DIV|BR|H[1-6])\b[^>]*>", "\n\n", text, flags=re.I)
-    return html.unescape(re.sub(r"<[^>]*>", " ", text)).strip()
+    closed = text.rfind("-->") + 3
+    text = re.sub(r"<!--.*?-->", " ", text[:closed], flags=re.S) + text[closed:]
+    text = re.sub(r"</?(?:P|DIV|BR|H[1-6])\b[^<>]*>", "\n\n", text, flags=re.I)
+    text = re.sub(
+        r"&#x?[0-9a-f]{9,};?", " ", re.sub(r"<[^<>]*>", " ", text), flags=re.I
+    )  # no character has such numbers
+    return html.unescape(text).strip()

@@ -121,8 +121,9 @@ def snippet(text: str, query: str) -> str:
     stems = {word[:5] for word in WORD.findall(query.casefold())}
     hits = [(found.start(), found[0][:5]) for found in WORD.finditer(line.casefold()) if found[0][:5] in stems]
     best, begin = 0, 0
-    for start, _ in hits:
-        inside = {stem for place, stem in hits if start <= place < start + LONGEST_SNIPPET - 40}
+    for at, (start, _) in enumerate(hits):
+        near = hits[at : at + LONGEST_SNIPPET // 4]  # (a word and a space take four letters or more)
+        inside = {stem for place, stem in near if place < start + LONGEST_SNIPPET - 40}
         if len(inside) > best:
             best, begin = len(inside), start
     begin = 0 if begin < LONGEST_SNIPPET // 3 else line.rfind(" ", 0, max(0, begin - 30)) + 1
