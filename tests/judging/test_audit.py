@@ -289,6 +289,20 @@ class TestRows:
         topics = audit.estimates[0].topics[0]
         assert both[0]["sd"] == pytest.approx(max(alone[0]["sd"], topics.std(ddof=1) / np.sqrt(8)))
 
+    @pytest.mark.parametrize("measure", ["P@3", "RBP(p=0.8)", "AP", "nDCG@5", "DCG@5"])
+    @pytest.mark.parametrize("alike", [True, False])
+    def test_with_all_judged_the_interval_is_that_of_evaluate(self, measure, alike):
+        people, labels, runs = collection(12, topics=5)
+        if alike:
+            people = {topic: dict.fromkeys(of, 1) for topic, of in people.items()}
+        sample = judged(rb.judging.draw_sample(labels, runs, measure, budget=75, seed=1), people)
+        found = {row["run"]: row for row in rb.audit(labels, sample, runs, measure, sources="both").rows()}
+        mean = rb.evaluate(people, runs, measure).mean()
+        for run, row in found.items():
+            assert row["estimate"] == pytest.approx(mean.run(run).value.item())
+            ends = mean.run(run).ci_low.item(), mean.run(run).ci_high.item()
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx(ends, nan_ok=True)
+
 
 class TestWithoutVariation:
     """All documents of the sample judged alike: no spread, and yet others may be otherwise."""

@@ -87,6 +87,12 @@ def intervals_of_means(
         )
 
 
+def widen(mean: Floats, interval: tuple[Floats, Floats], below: Floats, above: Floats) -> tuple[Floats, Floats]:
+    """Widen the interval of a mean by how far errors of another kind, independent of topics, reach on either side."""
+    low, high = interval
+    return mean - np.hypot(mean - low, below), mean + np.hypot(high - mean, above)
+
+
 def _column(end: Floats | float) -> Floats:
     return np.asarray(end, dtype=np.float64)[..., None]
 

@@ -23,6 +23,7 @@ from rankbounds.choices import check_choice
 from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
+from rankbounds.evaluation.mean_intervals import intervals_of_means, widen
 from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import limits_of, merge_equal, merit
 from rankbounds.evaluation.scores import ALL
@@ -125,23 +126,27 @@ class UncertainScore:
         """An interval for one topic's score, or for the mean over topics.
 
         ``documents``: the score, were all documents judged. ``topics`` and ``both``: the mean over all topics these are
-        a sample of (Student's t), cut at what the measure can be; unknown (NaN) where all topics have the same mean.
+        a sample of, as ``Scores.mean`` gives it, with ``both`` widened by what documents leave open.
         What is calibrated is the mean: for one topic, the interval is the certain bounds.
         """
-        from scipy.special import ndtri, stdtrit
-
         if kind == "distribution":
             return self.distribution(topic).interval(confidence)
+        alone = self._interval_of_documents(confidence, topic)
+        if topic is not None or sources == "documents":
+            return alone
+        by_topic, middle = self.mean[~np.isnan(self.base)], self.value("mean")
+        least, most = limits_of(self.measure, by_topic)
+        found = intervals_of_means(by_topic if math.isfinite(middle) else np.empty(0), least, most, confidence)
+        if sources == "both":
+            ends = np.array(alone)
+            found = widen(np.array(middle), found, middle - ends[0], ends[1] - middle)
+        low, high = map(float, found)
+        return max(low, least), min(high, most)
+
+    def _interval_of_documents(self, confidence: float, topic: int | None) -> tuple[float, float]:
+        from scipy.special import ndtri
+
         middle, level = self.value("mean", topic), (1 + confidence) / 2
-        between, (least, most) = 0.0, limits_of(self.measure, np.array([middle]))
-        if topic is None and sources != "documents":
-            alone = self.reach is None or sources == "topics"
-            half = float(stdtrit(self.topics - 1, level)) * self.sd(sources if alone else "topics")
-            if not deviation_of(self.mean[~np.isnan(self.base)]) > 0:
-                return math.nan, math.nan
-            if alone:
-                return max(middle - half, least), min(middle + half, most)
-            between = half
         reach = float(ndtri(level)) if self.reach is None else math.inf if topic is not None else self.reach(confidence)
         sd = self.sd(topic=topic)
         low, high = (self.value(end, topic) for end in ("low", "high"))  # where they are not known, NaN
@@ -150,11 +155,6 @@ class UncertainScore:
         low, high = float(np.fmax(middle - half, low)), float(np.fmin(middle + half, high))
         if math.isinf(half) and math.isinf(low) and math.isinf(high):
             return math.nan, math.nan  # neither the calibration nor the bounds say anything
-        if between:
-            return (
-                max(middle - math.hypot(middle - low, between), least),
-                min(middle + math.hypot(high - middle, between), most),
-            )
         return low, high
 
     def distance_from_normal(self) -> float | None:
@@ -389,7 +389,7 @@ def uncertainty(
     check_choice("interval", interval, INTERVALS)
     if interval == "distribution" and sources != "documents":
         raise UsageError(
-            "--interval distribution covers unjudged documents only; intervals over topics are t intervals."
+            "--interval distribution covers unjudged documents only; leave it out for intervals over topics."
         )
     models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples, groups)
     if interval == "distribution" and models.kind in ("groups", "sample"):

@@ -17,6 +17,7 @@ from rankbounds.collection.pair_table import counted
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.mean_intervals import intervals_of_means, widen
 from rankbounds.judging.audits.estimates import LINEARISED, Estimate, estimates_of, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
 from rankbounds.judging.audits.intervals import half_widths, half_widths_at_any_look, judgments_until
@@ -126,7 +127,7 @@ class Audit(Result):
         """Each estimate, its variance, and that of one error never seen."""
         value, variance, unseen = estimate.errors(first, second)
         if self.sources == "both":
-            topics = select_runs(estimate.topics, first, second)
+            topics = estimate.by_topic(first, second)
             # The estimates of topics differ by what the topics are and by the sample: their variance holds both.
             variance = np.maximum(variance, topics.var(axis=-1, ddof=1) / topics.shape[-1])
         least, most = estimate.possible(first, second, self.sources)
@@ -136,6 +137,8 @@ class Audit(Result):
         self, estimate: Estimate, value: Floats, variance: Floats, unseen: Floats, first: Ints, second: Ints | None
     ) -> tuple[Floats, Floats]:
         """The interval around each estimate, cut at what the score can be."""
+        if self.sources == "both" and second is None:
+            return self._interval_over_topics(estimate, variance, unseen, first)
         if self.sequential:
             half = half_widths_at_any_look(variance, unseen, self.confidence)
         else:
@@ -143,14 +146,28 @@ class Audit(Result):
         least, most = estimate.possible(first, second, self.sources)
         return np.maximum(value - half, least), np.minimum(value + half, most)
 
+    def _interval_over_topics(
+        self, estimate: Estimate, variance: Floats, unseen: Floats, runs: Ints
+    ) -> tuple[Floats, Floats]:
+        """The interval of each mean over topics, widened by what the sample leaves open beyond their variance."""
+        topics = estimate.by_topic(runs, None)
+        freedom = np.where(estimate.is_exact(runs, None), topics.shape[-1] - 1, int(self._freedom(estimate)))
+        least, most = estimate.measure.value_range
+        found = intervals_of_means(topics, least, most, self.confidence, freedom)
+        left = np.maximum(variance - topics.var(axis=-1, ddof=1) / topics.shape[-1], 0.0)
+        half = half_widths(left, unseen, self._critical(estimate))
+        low, high = widen(topics.mean(axis=-1), found, half, half)
+        return np.maximum(low, least), np.minimum(high, most)
+
     def _critical(self, estimate: Estimate) -> float:
         """Student's quantile."""
         from scipy.special import stdtrit
 
+        return float(stdtrit(self._freedom(estimate), (1 + self.confidence) / 2))
+
+    def _freedom(self, estimate: Estimate) -> float:
         freedom = max(estimate.effective_size - 1, 1.0)
-        if self.sources == "both":
-            freedom = min(freedom, estimate.topics.shape[-1] - 1.0)
-        return float(stdtrit(freedom, (1 + self.confidence) / 2))
+        return min(freedom, estimate.topics.shape[-1] - 1.0) if self.sources == "both" else freedom
 
     def table(self) -> Table:
         """The table for people: runs by their estimates of the first measure, the best first."""

@@ -28,7 +28,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import Qrels
 from rankbounds.judging.audits.calibration import DRAWN_SD, calibrate_labels, simulate_levels
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
@@ -73,7 +73,7 @@ class Estimate:
     share: Floats
     """The weight of each document in what is asked: the root mean square of slopes over runs, or over pairs."""
     known: Floats
-    """Of each run, the score that is expected with all judgments: exact where nothing that counts is left."""
+    """Runs by topics: the scores that are expected with all judgments: exact where nothing that counts is left."""
     slopes: Floats
     """Runs by documents that nobody judged: what the value gains when the document is relevant instead of not."""
     doubt: Floats
@@ -129,9 +129,18 @@ class Estimate:
         hardly_drawn = np.square(np.abs(slopes) @ self.doubt / size) * (1 / seen - 1)
         unseen = np.square(self.weight * reach).mean(axis=1) / self.weight.sum() ** 2 + hardly_drawn
         unseen[~reach.any(axis=1)] = np.inf  # no draw says anything here
-        exact = ~slopes.any(axis=1)
-        known = select_runs(self.known, first, second)
+        exact = self.is_exact(first, second)
+        known = select_runs(self.known.mean(axis=1), first, second)
         return np.where(exact, known, value), np.where(exact, 0.0, variance), np.where(exact, 0.0, unseen)
+
+    def is_exact(self, first: Ints, second: Ints | None) -> Flags:
+        """Of these runs, or of their differences: is nothing left to judge that counts?"""
+        return np.logical_not(select_runs(self.slopes, first, second).any(axis=1))
+
+    def by_topic(self, first: Ints, second: Ints | None) -> Floats:
+        """Of these runs, or of their differences, by topics: what the estimate is the mean of, exact where it is."""
+        exact = self.is_exact(first, second)[:, None]
+        return np.where(exact, select_runs(self.known, first, second), select_runs(self.topics, first, second))
 
     def possible(self, first: Ints, second: Ints | None, sources: str) -> tuple[Floats, Floats]:
         """The least and the greatest value that each run, or difference of runs, can have."""
@@ -240,7 +249,7 @@ class CalibratedPool:
             topics,
             remainder,
             np.sqrt(mean_squares(slopes, differences=difference)[0].sum(axis=0)),
-            values.mean(axis=1),
+            values,
             slopes[:, :, unjudged].sum(axis=1),
             np.maximum(chance, 1 - chance).max(axis=0)[unjudged],
             np.einsum("rld,ld->r", slopes[:, :, self.judged.row], self.reached),
