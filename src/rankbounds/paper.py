@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal
 
+from rankbounds.errors import coded
 from rankbounds.tables import WORDS_OF_SENTENCE, Table, in_latex
 from rankbounds.terminal import Look, look, shorten, use_look, wrap
 
@@ -184,7 +185,7 @@ class PaperTable:
         if not caption:
             return "\n".join(lines) + "\n"
         kind = "table*" if across else "table"
-        head = [f"% {line}" for text in (NEEDS, *self.comments) for line in text.splitlines()]
+        head = [f"% {coded(line)}" for text in (NEEDS, *self.comments) for line in text.splitlines()]
         head += [rf"\begin{{{kind}}}"]
         head += [rf"\caption{{{self.caption}}}"] * bool(self.caption)
         head += [rf"\label{{{label}}}"] * bool(label and self.caption)

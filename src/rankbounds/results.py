@@ -18,10 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from rankbounds.notebook import Bar, shown
 from rankbounds.tables import ROW_FORMATS, Table, as_json, in_prose, json_of, number, plain, render_rows
+from rankbounds.terminal import escape_controls
 
 if TYPE_CHECKING:
     import pandas
@@ -113,6 +115,16 @@ def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
     )
 
 
+def _without_controls(words: Callable[..., str]) -> Callable[..., str]:
+    """Escape what ids and names hold that would act on a terminal or a page."""
+
+    @wraps(words)
+    def escaped(*given: Any, **named: Any) -> str:
+        return escape_controls(words(*given, **named))
+
+    return escaped
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """An answer: ``rows()`` for programs, a table and ``words()`` for people, ``notes()``, and its ``settings``.
@@ -143,6 +155,11 @@ class Result:
     """Do the sentences stand below a table on the command line?"""
     title: ClassVar[str] = ""
     """What a paper's caption says of the table; by default the first of the words."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "words" in vars(cls):
+            cls.words = _without_controls(cls.words)  # type: ignore[method-assign]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a dict per row, with full precision; None for what is not known."""
@@ -213,7 +230,8 @@ class Result:
         return self.table().render(kind) + (f"\n{below}\n" if below else "")
 
     def __repr__(self) -> str:
-        return "\n".join(part.rstrip("\n") for part in (self.table().text(), self.words(), *self.notes()) if part)
+        parts = (self.table().text(), self.words(), *map(escape_controls, self.notes()))
+        return "\n".join(part.rstrip("\n") for part in parts if part)
 
     def _repr_html_(self) -> str:
         return shown(self.table(), *filter(None, (self.words(), *self.notes())))

@@ -256,7 +256,7 @@ def in_latex(cell: str) -> str:
 def in_prose(text: str, kind: str) -> str:
     """Return a paragraph in a format for people: in LaTeX a comment."""
     if kind == "latex":
-        return "".join(f"% {line}\n" for line in text.splitlines())
+        return "".join(f"% {coded(line)}\n" for line in text.splitlines())
     return f"<p>{escape_html(text)}</p>\n" if kind == "html" else f"{text}\n"
 
 

@@ -461,6 +461,18 @@ class TestNamesOfOutputs:
         assert main(["evaluate", str(DEMO_QRELS), str(DEMO_RUN), *more]) == 0
         assert Path(more[1]).stat().st_size
 
+    @pytest.mark.skipif(not Path("/dev/stderr").exists(), reason="standard streams have no names here")
+    @pytest.mark.parametrize("stream", ["stdout", "stderr"])
+    def test_own_streams_are_written_where_they_are(self, stream, tmp_path):
+        """A log that holds lines already keeps them, and nothing is written over the table."""
+        log = tmp_path / "log.txt"
+        log.write_text("before\n")
+        given = [sys.executable, "-m", "rankbounds", "evaluate", DATA / "qrels.txt", DATA / "runs" / "bm25.txt"]
+        with log.open("a") as end:
+            subprocess.run([*given, "-m", "AP", "-o", f"/dev/{stream}"], **{stream: end}, check=True)
+        first, heading, row = log.read_text().splitlines()
+        assert (first, heading.split(), row.split()[0]) == ("before", ["run", "AP", "judged@10"], "bm25")
+
     @pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="standard input has no name here")
     def test_the_file_that_standard_input_is_stays(self, tmp_path):
         run = tmp_path / "r.txt"

@@ -453,3 +453,10 @@ def test_a_real_cluster_gives_the_same_numbers_also_when_a_worker_is_killed():
     header, _, *told = done.stdout.decode().splitlines()
     assert done.returncode == 0, told
     assert sum("| 0 bits |" in line for line in told) == len(told) == 5, header
+
+
+def test_a_frame_of_spark_says_which_engine_reads_it(spark_session):
+    frame = spark_session.createDataFrame([("1", "a", 1)], "query_id string, doc_id string, relevance int")
+    for call in (lambda: rb.evaluate(frame, {"1": ["a"]}), lambda: rb.evaluate({"1": {"a": 1}}, frame)):
+        with pytest.raises(rb.UsageError, match='engine="spark"'):
+            call()

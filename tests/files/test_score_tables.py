@@ -516,3 +516,20 @@ def test_a_leaderboard_with_two_readings_is_told(tmp_path):
     (tmp_path / "board.txt").write_text("A quality t1 0.5\nA quality t2 0.25\n")
     with pytest.raises(rb.DataError, match="the second or the third field may be the topic"):
         rb.read_scores(tmp_path / "board.txt")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.csv", "run,query_id,measure,value\na,1,AP,{}\n"),
+        ("s.json", '[{{"run": "a", "query_id": "1", "measure": "AP", "value": {}}}]'),
+        ("s.json", '{{"AP": {{"1": {}}}}}'),
+        ("s.txt", "map\t1\t{}\n"),
+    ],
+)
+def test_numbers_that_no_computer_holds_are_told(name, text, tmp_path):
+    (tmp_path / name).write_text(text.format("9" * 400))
+    with pytest.raises(DataError, match=r"the score is too large for a number\."):
+        rb.read_scores(tmp_path / name)
+    with pytest.raises(rb.RankboundsError):
+        rb.explain({"1": {"a": 1}}, {"1": ["a"]}, {"AP": int("9" * 400)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,3 +114,25 @@ def test_captions_stand_above_their_tables():
     assert (words, caption, header.split()) == ("Words.", "A caption:", ["run", "how", "many"])
     assert (first.split(), second.split()) == (["a", "12,345"], ["b", "-"])
     assert "A caption:" in Undeclared()._repr_html_()
+
+
+ACTING = "A\x1b[31m\x07\u202e\nx"
+
+
+def test_names_do_not_act_on_terminals_or_pages():
+    """Words, representations and LaTeX escape what a name holds; rows keep it."""
+    qrels = {str(query): {"a": 1, "b": 0} for query in range(9)}
+    runs = {name: {query: list(docs) for query in qrels} for name, docs in ((ACTING, "ab"), ("B", "ba"))}
+    three = {**runs, "C": {query: ["b", "x"] for query in qrels}}
+    two = rb.compare(qrels, runs, "RR")
+    results = [two, two.gate(["RR worse", "RR < 0.9"]), rb.compare(qrels, three, ["RR", "nDCG@10"]), two.power()]
+    results += [two.slices({query: f"{int(query) % 2}\x1b" for query in qrels}), rb.similarity(runs)]
+    results += [rb.check(runs), rb.compare(qrels, three, "RR").winner(), rb.evaluate(qrels, runs)]
+    results.append(rb.judging.compare_judges(qrels, {ACTING: qrels}, runs, "RR"))
+    for result in results:
+        texts = [repr(result), str(result), result.to_latex()]
+        texts += [result.words()] if hasattr(result, "words") else []
+        for text in texts:
+            assert not re.search("[\x1b\x07\u202e]", text), (type(result), text)
+    assert two.pairs.rows()[0]["run"] == "B"
+    assert two.pairs.rows()[0]["against"] == ACTING

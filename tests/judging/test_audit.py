@@ -692,6 +692,12 @@ def test_bad_samples_are_told_in_a_sentence(kind, tmp_path, command):
     assert "sample.csv" in err
 
 
+def test_lists_of_documents_are_no_sample():
+    _, labels, runs = collection(1)
+    with pytest.raises(rb.RankboundsError, match=r"expected a path, .* got lists of documents"):
+        rb.audit(labels, {"q0": [["d0"]]}, runs, "P@5")
+
+
 def test_judgments_of_other_documents_are_told():
     judgments = rb.Qrels.from_columns(["q0", "q0"], ["d0", "unlabelled"], [1, 0])
     with pytest.raises(rb.DataError, match="not in the sample"):

@@ -33,6 +33,7 @@ from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
 from rankbounds.stats.equivalence import TOST
 from rankbounds.stats.significance import TESTS
 from rankbounds.tables import Table
+from rankbounds.terminal import escape_controls
 
 if TYPE_CHECKING:
     from rankbounds.comparison.gate.conditions import Condition
@@ -264,7 +265,7 @@ class Comparison(Compared):
 
     def __repr__(self) -> str:
         parts = [part if isinstance(part, str) else part.text() for part in self.shown_parts() if part]
-        return "\n".join([*(f"{part.rstrip()}\n" for part in parts), f"{self.method()}\n"])
+        return escape_controls("\n".join([*(f"{part.rstrip()}\n" for part in parts), f"{self.method()}\n"]))
 
     def _repr_html_(self) -> str:
         parts: list[object] = [self.summary()]

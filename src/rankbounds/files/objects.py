@@ -14,7 +14,7 @@ import numpy as np
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.reading import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.errors import DataError, Place
+from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files.id_lists import columns_of_list_table, columns_of_lists
 from rankbounds.files.named_columns import (
     LISTS,
@@ -107,6 +107,8 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
         given = given.to_dict()
     elif package == "polars" and kind == "LazyFrame":
         given = given.collect()
+    elif package == "pyspark":
+        raise UsageError(f'{source}: Spark holds this frame; add engine="spark", or collect it with toPandas().')
     elif package == "pyarrow" and hasattr(given, "read_all"):
         given = given.read_all()
     given = _judged_lists(given) if names.of_judgments else given
@@ -193,6 +195,8 @@ def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str
         raise DataError(source, "two query ids have the same text; ids are compared as text.")
     of_query = list(given.values())
     if not all(type(inner) is dict or isinstance(inner, Mapping) for inner in of_query):
+        if not names.listed:
+            raise DataError(source, f"expected {expected_shapes(names)}; got lists of documents.")
         return columns_of_lists(topics, [_list(*item, names, source) for item in given.items()], names, source)
     counts = np.fromiter(map(len, of_query), np.int64, len(of_query))
     ids: Ids | None

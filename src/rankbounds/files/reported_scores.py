@@ -147,4 +147,7 @@ def _only(parts: list[Any], what: str, source: str) -> Any:
 
 
 def _is_score(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and value == value
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False

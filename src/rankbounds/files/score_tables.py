@@ -7,6 +7,7 @@ and no interval over topics.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -213,7 +214,9 @@ def _number(value: Any, place: Place) -> float:
     if value is None:
         return math.nan
     if isinstance(value, int | float | np.number | np.bool_):
-        return float(value)
+        with contextlib.suppress(OverflowError):
+            return float(value)
+        raise DataError(place, "the score is too large for a number.")
     text = str(value).strip()
     if isinstance(value, str):
         if text.lower() in MISSING:
@@ -221,7 +224,10 @@ def _number(value: Any, place: Place) -> float:
         if text.lower() in TRUTH:
             return TRUTH[text.lower()]
         if "_" not in text and is_number(text):
-            return float(text)
+            number = float(text)
+            if math.isfinite(number) or not text[-1].isdigit():
+                return number
+            raise DataError(place, "the score is too large for a number.")
     raise DataError(place, f'the score "{text}" is not a number.', "Leave the cell empty where there is no score.")
 
 

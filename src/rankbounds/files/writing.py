@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -28,8 +29,11 @@ def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = Fa
     reject_compressed(name)
     text = {} if "b" in mode else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
     try:
-        if _is_stream(name):
-            with open(name, mode, **text) as out:  # type: ignore[call-overload]
+        if is_stream(name):
+            # Our own streams are written where they are: opened by name, a file behind them would begin anew.
+            own = re.fullmatch(r"/dev/(?:std(out|err)|fd/(\d+))", name)
+            number = None if own is None else {"out": 1, "err": 2}.get(own[1]) or int(own[2])
+            with open(name if number is None else os.dup(number), mode, **text) as out:  # type: ignore[call-overload]
                 yield out
         else:
             target = os.path.realpath(name)
@@ -136,7 +140,7 @@ def clear_copies(path: str | os.PathLike[str]) -> None:
                         os.unlink(entry.path)
 
 
-def _is_stream(name: str) -> bool:
+def is_stream(name: str) -> bool:
     """Return whether this is a pipe or a device, which is written in place, such as ``/dev/stdout``."""
     if name.startswith(("/dev/std", "/dev/fd/", "/proc/")):
         return True

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands.console.messages import cleared, say, say_all, screen_width
 from rankbounds.commands.console.options import Option, Options, group_under, whole
 from rankbounds.errors import DataError, RankboundsError, UsageError, did_you_mean
-from rankbounds.files.writing import not_utf8, reject_compressed, reject_inputs, writing
+from rankbounds.files.writing import is_stream, not_utf8, reject_compressed, reject_inputs, writing
 from rankbounds.terminal import Look, escape_controls, fit_lines, look
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def write_bibtex(options: Options, entries: str) -> None:
 
 def report_file(path: str) -> None:
     """Report a file that was written, unless it is a pipe or a device."""
-    if os.path.isfile(path):
+    if os.path.isfile(path) and not is_stream(path):
         say(f"wrote {in_brief(path)}")
 
 
