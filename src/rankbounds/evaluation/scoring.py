@@ -18,7 +18,7 @@ from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import unique_names
 from rankbounds.columns.native import in_use
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions, Cells
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import PARTS, Scores
 from rankbounds.measures import Measure
@@ -42,8 +42,6 @@ class Scoring:
     threads: int = 1
     preparation: Preparation = field(default_factory=Preparation)
     """What is done to runs that arrive in pieces before they are scored."""
-    cells: Callable[[Rankings], Cells] | None = None
-    """How rankings become the measures' numbers, where the assumptions do not do it."""
 
     @property
     def joining(self) -> dict[str, Any]:
@@ -151,7 +149,7 @@ class ScoreSheet:
             topic = rankings.topic if self.numbers is None else np.searchsorted(self.numbers, rankings.topic)
             self.judged[topic] = COVERAGE.value(rankings)
             with blaming_judgments(rankings.facts):
-                cells = self.scoring.cells(rankings) if self.scoring.cells else assumptions.cells(measures, rankings)
+                cells = assumptions.cells(measures, rankings)
             self.value[topic] = cells.value
             if cells.low is not None and cells.high is not None:
                 self.low[topic], self.high[topic] = cells.low, cells.high
