@@ -35,7 +35,7 @@ class Signatures(griffe.Extension):
                     griffe.Parameter(
                         name,
                         annotation=str(parameter.annotation),
-                        kind=griffe.ParameterKind.positional_or_keyword,
+                        kind=griffe.ParameterKind[parameter.kind.name.lower()],
                         default=None if parameter.default is parameter.empty else repr(parameter.default),
                     )
                     for name, parameter in inspect.signature(kind).parameters.items()

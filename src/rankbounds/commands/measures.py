@@ -8,11 +8,11 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output
 from rankbounds.commands.console.options import Option, Options
 from rankbounds.errors import UsageError
-from rankbounds.measures import REGISTRY, Measure, parse_measures
+from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, value_text
 from rankbounds.measures.naming.elsewhere import DIFFERENT, NAMES
-from rankbounds.measures.naming.registry import class_named, is_name, label_elsewhere
+from rankbounds.measures.naming.registry import class_named, import_all, is_name, label_elsewhere
 from rankbounds.results import Column
 from rankbounds.terminal import look, reflow
 
@@ -24,7 +24,7 @@ from rankbounds.terminal import look, reflow
     Option(
         "[MEASURE]",
         "a name, a label such as nDCG@10, or another tool's name",
-        words=lambda: [name for name in REGISTRY if name.isidentifier()],
+        words=lambda: [name for name in import_all() if name.isidentifier()],
     ),
     *output.OUTPUT,
 )
@@ -44,7 +44,7 @@ def run_measures(options: Options) -> None:
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
         output.write_text(options, text if width is None else reflow(text, width))
         return
-    rows = [describe(kind) for _, kind in sorted(REGISTRY.items(), key=lambda item: item[0].lower())]
+    rows = [describe(kind) for _, kind in sorted(import_all().items(), key=lambda item: item[0].lower())]
     output.write_rows(
         options, rows, [Column(name, name, left=True, importance=int(name == "meaning")) for name in rows[0]]
     )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.errors import UsageError
+from rankbounds.calls import ends_in_a_sentence
+from rankbounds.errors import UnknownOptionError, UsageError
 from rankbounds.measures.facts import Facts
 from rankbounds.measures.naming.registry import register
-from rankbounds.measures.parameters import SHARED, Frozen, FrozenClass, document, parameter
+from rankbounds.measures.parameters import SHARED, TYPES, Frozen, document, parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import reorder
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -21,10 +22,36 @@ Bounds = tuple[Floats, Floats]
 M = TypeVar("M", bound="Measure")
 
 
-class MeasureClass(FrozenClass):
-    """The type of measure classes: ``nDCG @ 10`` is ``nDCG(cutoff=10)``."""
+class MeasureClass(type):
+    """The type of measure classes: ``nDCG @ 10`` is ``nDCG(cutoff=10)``, and wrong calls get a sentence."""
 
-    def __matmul__(cls: type[M], depth: int) -> M:  # type: ignore[misc]  # noqa: N805 (its classes are those of measures)
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        _, *parameters = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]  # without self
+        return inspect.Signature(parameters, return_annotation=None)
+
+    if not TYPE_CHECKING:  # type checkers know what classes are made from by their fields
+
+        def __call__(cls, *given: Any, **by_name: Any) -> Any:
+            names = [declared.name for declared in fields(cls)]
+            if len(given) == 1 and type(given[0]) is int and given[0] > 1 and "cutoff" in names and not by_name:
+                name, number = cls.__name__, given[0]
+                raise UsageError(
+                    f"For the depth write rb.{name} @ {number}; for {names[0]}, {name}({names[0]}={number})."
+                )
+            try:
+                return ends_in_a_sentence(super().__call__)(*given, **by_name)
+            except TypeError:
+                unknown = next((name for name in by_name if name not in names), None)
+                if unknown is not None:
+                    raise UnknownOptionError(unknown, names, cls.__name__) from None
+                try:
+                    inspect.signature(cls).bind(*given, **by_name)
+                except TypeError as problem:
+                    raise TypeError(f"{cls.__qualname__}() {problem}") from None
+                raise
+
+    def __matmul__(cls: type[M], depth: int) -> M:  # type: ignore[misc]
         if not cls.takes_cutoff():
             raise UsageError(f"{cls.name} takes no depth; leave out @{depth}.")
         create: Any = cls
@@ -35,9 +62,9 @@ class MeasureClass(FrozenClass):
 class Measure(Facts, Frozen, metaclass=MeasureClass):
     """A number for each ranked list.
 
-    A subclass declares its parameters like a frozen dataclass, and has a ``value``. Its docstring opens with what the
-    number means. Class attributes declare facts about the formula (see ``Facts``), from which bounds, best and worst
-    orders and expectations follow.
+    A subclass declares its parameters as in a frozen dataclass, which it becomes without a decorator, and has a
+    ``value``. Its docstring opens with what the number means. Class attributes declare facts about the formula (see
+    ``Facts``), from which bounds, best and worst orders and expectations follow.
 
     Attributes
     ----------
@@ -58,14 +85,23 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
     True
     """
 
-    rel: float = parameter(SHARED["rel"], default=1.0, kw_only=True)
-    cutoff: int | None = parameter(SHARED["cutoff"], default=None, kw_only=True)
+    if TYPE_CHECKING:
+        rel: float = parameter(SHARED["rel"], default=1.0, kw_only=True)
+        cutoff: int | None = parameter(SHARED["cutoff"], default=None, kw_only=True)
+    else:  # only those classes have these parameters that take them
+        rel, cutoff = 1.0, None
 
     def __init_subclass__(cls, **options: Any) -> None:
+        is_measure = bool({"name", "examples"} & cls.__dict__.keys())
+        own = inspect.get_annotations(cls)
+        for name in cls.takes if is_measure else ():
+            if name not in own:
+                cls.__annotations__ = own = {**own, name: TYPES[name]}
+                setattr(cls, name, parameter(SHARED[name], default=getattr(Measure, name), kw_only=True))
         super().__init_subclass__(**options)
         if cls.__dict__.get("__doc__"):  # Python drops docstrings under -OO
             cls.__doc__ = document(cls)
-        if {"name", "examples"} & cls.__dict__.keys():
+        if is_measure:
             if "name" not in cls.__dict__:
                 cls.name = cls.__name__
             register(cls)

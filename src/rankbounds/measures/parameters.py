@@ -1,9 +1,4 @@
-"""Parameters of measures: declared as in a frozen dataclass, checked, and explained in docstrings.
-
-``@dataclass(frozen=True)`` writes and compiles six functions per class, which takes 40 ms at start for the hundred
-classes of measures. Here one set of functions serves every class, in 3 ms. ``dataclasses.fields`` and ``replace`` work
-as for any dataclass, and ``@dataclass(frozen=True)`` over a class has its usual effect.
-"""
+"""Parameters of measures: fields of frozen dataclasses, which values they may have, and how docstrings explain them."""
 
 from __future__ import annotations
 
@@ -14,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
-
-from rankbounds.errors import UnknownOptionError, UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -44,84 +37,23 @@ COUNT = Allowed("must be a whole number from 1 on", lambda value: value >= 1 and
 
 
 def parameter(meaning: str, allowed: Allowed | None = None, *, default: Any, kw_only: bool = False) -> Any:
-    """Declare a field of a measure with its meaning and allowed values (None is always allowed).
-
-    ``kw_only`` is for parameters of every measure, shown only for measures that name them in ``takes``.
-    """
+    """Declare a field of a measure with its meaning and allowed values (None is always allowed)."""
     return field(default=default, kw_only=kw_only, metadata={"meaning": meaning, "allowed": allowed})
-
-
-class FrozenClass(type):
-    """The type of classes of parameters, which knows how they are called."""
-
-    @property
-    def __signature__(cls) -> inspect.Signature:
-        if cls.__init__ is not Frozen.__init__:  # type: ignore[misc]
-            raise AttributeError("its __init__ shows how it is called")
-        shown = []
-        for declared in fields(cls):  # type: ignore[arg-type]  # each has its fields
-            default = inspect.Parameter.empty if declared.default is MISSING else declared.default
-            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            shown.append(inspect.Parameter(declared.name, kind, default=default, annotation=declared.type))
-        return inspect.Signature(shown, return_annotation=None)
-
-
-@dataclass(frozen=True)
-class _Plain:
-    """What dataclasses that are frozen have in common."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
 class Frozen:
-    """Parameters as attributes: set by position or name, compared, hashed and shown together."""
+    """Makes subclasses frozen dataclasses without a decorator: compared, hashed and shown by their fields."""
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]] = {}
-    __dataclass_params__: ClassVar[Any] = _Plain.__dict__["__dataclass_params__"]
-    _names: ClassVar[tuple[str, ...]] = ()
-    _defaults: ClassVar[dict[str, Any]] = {}
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     _allowed: ClassVar[dict[str, Allowed]] = {}
-    _own: ClassVar[dict[str, Field[Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        declare(cls)
-
-    def __init__(self, *given: Any, **by_name: Any) -> None:
-        names = self._names
-        chosen = {**self._defaults, **dict(zip(names, given, strict=False)), **by_name}
-        if len(given) == 1 and type(given[0]) is int and given[0] > 1 and "cutoff" in names and not by_name:
-            name, number = type(self).__name__, given[0]
-            raise UsageError(f"For the depth write rb.{name} @ {number}; for {names[0]}, {name}({names[0]}={number}).")
-        taken = names[: len(given)]
-        if len(taken) < len(given) or not by_name.keys().isdisjoint(taken) or chosen.keys() != set(names):
-            raise _call_mistake(type(self), given, by_name)
-        for name in names:
-            self.__dict__[name] = chosen[name]
-        self.__post_init__()
-
-    def __post_init__(self) -> None:
-        """Called when all parameters are there."""
-
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(map(self.__dict__.__getitem__, self._names))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Frozen) or other.__class__ is not self.__class__:
-            return NotImplemented
-        return self._values() == other._values()
-
-    def __hash__(self) -> int:
-        hashed: int | None = self.__dict__.get("_hash")
-        if hashed is None:
-            hashed = self.__dict__["_hash"] = hash((type(self), *self._values()))
-        return hashed
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_hash"}  # another process has another
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in zip(self._names, self._values(), strict=True))
-        return f"{type(self).__qualname__}({shown})"
+        if inspect.get_annotations(cls) or not hasattr(cls, "__dataclass_fields__"):
+            dataclass(frozen=True, eq=False, repr=False)(cls)
+            del cls.__setattr__, cls.__delattr__  # one of each serves all
+            cls._allowed = {one.name: rule for one in fields(cls) if (rule := one.metadata.get("allowed")) is not None}
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -129,36 +61,18 @@ class Frozen:
     def __delattr__(self, name: str) -> None:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
+    def _values(self) -> list[Any]:
+        return [getattr(self, declared.name) for declared in fields(self)]
 
-def declare(cls: Any) -> None:
-    """Add a new class's parameters to those of its base classes."""
-    annotations = inspect.get_annotations(cls)
-    own = {name: cls.__dict__[name] for name in annotations if name in cls.__dict__}
-    around = {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": "Its own parameters."}
-    alone: Any = type(cls.__name__, (), {**own, **around})
-    dataclass(init=False, repr=False, eq=False, match_args=False)(alone)
-    cls._own = alone.__dataclass_fields__
-    every = [one for base in reversed(cls.__mro__) for one in base.__dict__.get("_own", {}).values()]
-    shown, common = ({one.name: one for one in every if one.kw_only is known} for known in (False, True))
-    cls.__dataclass_fields__ = shown | {name: common[name] for name in getattr(cls, "takes", ()) if name not in shown}
-    parameters = fields(cls)
-    cls._names = cls.__match_args__ = tuple(one.name for one in parameters)  # type: ignore[misc]
-    cls._defaults = {declared.name: declared.default for declared in parameters if declared.default is not MISSING}
-    cls._allowed = {one.name: allowed for one in parameters if (allowed := one.metadata.get("allowed")) is not None}
-    for name, declared in cls._own.items():
-        if declared.default is not MISSING:
-            setattr(cls, name, declared.default)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Frozen) and type(other) is type(self) and other._values() == self._values()
 
+    def __hash__(self) -> int:
+        return hash((type(self), *self._values()))
 
-def _call_mistake(kind: Any, given: tuple[Any, ...], by_name: dict[str, Any]) -> Exception:
-    unknown = next((name for name in by_name if name not in kind._names), None)
-    if unknown is not None:
-        return UnknownOptionError(unknown, kind._names, kind.__name__)
-    try:
-        inspect.signature(kind).bind(*given, **by_name)
-    except TypeError as problem:
-        return TypeError(f"{kind.__qualname__}() {problem}")
-    raise AssertionError("all parameters are known")
+    def __repr__(self) -> str:
+        shown = (f"{declared.name}={getattr(self, declared.name)!r}" for declared in fields(self))
+        return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 SHARED = {
@@ -166,6 +80,7 @@ SHARED = {
     "cutoff": "The depth, written after the @; None: the whole list.",
 }
 """What parameters mean that every measure knows."""
+TYPES = {"rel": "float", "cutoff": "int | None"}
 DATA = {
     "binary": 'qrels, run = {"q": {"a": 1, "b": 0, "c": 1, "d": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}',
     "graded": 'qrels, run = {"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 3, "b": 2, "c": 1}}',

@@ -16,7 +16,8 @@ from rankbounds.evaluation.assumptions import ASSUMPTIONS
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
-from rankbounds.measures import REGISTRY, Measure, parse_measures
+from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.naming.registry import import_all
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.ties import RULES as TIE_RULES
 from rankbounds.tables import TABLE_FORMATS
@@ -26,7 +27,7 @@ from rankbounds.tables import TABLE_FORMATS
 
 def measure_names() -> list[str]:
     """Names of measures that need no quotes in a shell."""
-    names = dict.fromkeys([*DEFAULT_MEASURES, *REGISTRY])
+    names = dict.fromkeys([*DEFAULT_MEASURES, *import_all()])
     return [name for name in names if name.replace("@", "_").isidentifier()]
 
 

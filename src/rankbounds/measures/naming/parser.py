@@ -14,7 +14,15 @@ from rankbounds.errors import UsageError, did_you_mean, warn
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.naming.elsewhere import ABSENT, AT_SIGN, FAMILIES, NAMES, NICKNAMES, WITH_PARAMETER
-from rankbounds.measures.naming.registry import REGISTRY, class_named, folded, is_name, label_elsewhere
+from rankbounds.measures.naming.registry import (
+    REGISTRY,
+    class_named,
+    folded,
+    import_listed,
+    is_name,
+    label_elsewhere,
+    listed,
+)
 
 _BETWEEN = re.compile(r",(?![^{]*\})")
 LARGEST_COUNT = 10**15
@@ -103,6 +111,7 @@ def _template_pattern(template: str) -> re.Pattern[str]:
 
 def from_trec_name(name: str) -> Measure | None:
     """Return the measure of trec_eval's name; case counts only for names shared with ours (``rbp``, ``RBP``)."""
+    import_listed()
     for measure in REGISTRY.values():
         for template in measure.trec_names:
             if not name.lower().startswith(template.partition("{")[0].lower()):
@@ -140,6 +149,8 @@ _NUMBER = r"[-+]?\d*\.?\d+"
 _CONTINUES = re.compile(rf"{_NUMBER}(=.*)?")
 _DOTTED = re.compile(r"(?P<name>\w+?)\.(?P<values>[-+.\d].*|\w+=.*)")
 _AT = re.compile(r"(?P<name>.+)_at_(?P<depth>\d+)", re.IGNORECASE)
+_WRITTEN_OUR_WAY = re.compile(rf"[@({_PRIMES}]")
+"""What no name of trec_eval has."""
 _LEVEL = re.compile(r"(?P<label>.+)-l(?P<level>\d+)")
 _REWRITTEN = (
     (r"f(\d*\.?\d+)(@.*)?", r"F(beta=\1)\2"),
@@ -237,7 +248,13 @@ def _read(given: MeasureLike) -> list[Measure]:
     text = str(given).strip()
     if text.lower() in NICKNAMES:
         return _of_nickname(text.lower())
-    return list(_parse_once(text, tuple(REGISTRY.values())))
+    known = tuple(REGISTRY.values())
+    try:
+        return list(_parse_once(text, known))
+    except UsageError:
+        if len(REGISTRY) == len(known):
+            raise
+        return list(_parse_once(text, tuple(REGISTRY.values())))  # the search imported more, perhaps this one
 
 
 def with_depth(measure: Measure) -> Measure:
@@ -249,7 +266,8 @@ def with_depth(measure: Measure) -> Measure:
 
 @lru_cache(maxsize=1024)
 def _parse_once(text: str, kinds: tuple[type[Measure], ...]) -> tuple[Measure, ...]:  # noqa: ARG001 (may change)
-    if text not in REGISTRY and (from_trec := from_trec_name(text)) is not None:
+    is_ours = text in listed() or text in REGISTRY or _WRITTEN_OUR_WAY.search(text)
+    if not is_ours and (from_trec := from_trec_name(text)) is not None:
         return (with_depth(from_trec),)
     family = next((name for name in FAMILIES if name.lower() == text.lower()), None)
     if family is not None and (not is_name(text) or class_named(text).needs_cutoff):

@@ -1,19 +1,28 @@
-"""The names of measures: our own, what else people call them, and other tools' names. A name belongs to one measure."""
+"""The names of measures: our own, what else people call them, and other tools' names. A name belongs to one measure.
+
+A measure is imported when it is asked for. Where the name of its class says in which module it is (the stub of
+``rankbounds.measures`` does), only that one is imported; for any other name, all modules of the stub; for a name that
+is still unknown, and for lists of all, also files without a line in the stub and other packages.
+"""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rankbounds.errors import UsageError
+from rankbounds.loading import names_of_stub
 from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NAMES, NICKNAMES
+from rankbounds.plugins import load_plugins
 
 if TYPE_CHECKING:
     from rankbounds.measures.measure import Measure
 
 REGISTRY: dict[str, type[Measure]] = {}
-"""Every measure by its own name."""
+"""Every measure that was imported, by its own name; as ``rankbounds.measures.REGISTRY`` it holds all."""
+PACKAGE = "rankbounds.measures"
 _owners: dict[str, str] = {}
 """The measure that last took a name, by its own name; it may be gone from the registry, or have given the name up."""
 
@@ -26,6 +35,8 @@ def register(kind: type[Measure]) -> None:
 
     Defining the same class again, as by running a notebook's cell twice, replaces the first.
     """
+    if not kind.__module__.startswith(f"{PACKAGE}."):
+        import_listed()
     for name in _names_of(kind):
         owner = REGISTRY.get(_owners.get(folded(name), ""))
         if owner is None or folded(name) not in map(folded, _names_of(owner)):
@@ -39,8 +50,34 @@ def register(kind: type[Measure]) -> None:
     _owners.update((folded(name), kind.name) for name in _names_of(kind))
 
 
+@cache
+def listed() -> dict[str, str]:
+    """Map the names in the stub of the measures to their modules."""
+    return {own: module for module, own in names_of_stub(PACKAGE).values()}
+
+
+@cache
+def import_listed() -> None:
+    """Import every module of the stub."""
+    for module in dict.fromkeys(listed().values()):
+        import_module(module)
+
+
+def import_all() -> dict[str, type[Measure]]:
+    """Import every measure there is: of the stub, of files without a line there, and of other packages."""
+    from pkgutil import walk_packages
+
+    import_listed()
+    for module in walk_packages(import_module(PACKAGE).__path__, f"{PACKAGE}."):
+        import_module(module.name)
+    load_plugins(PACKAGE)
+    return REGISTRY
+
+
 def class_named(name: str) -> type[Measure]:
     """The measure of this name or alias, whatever the case."""
+    if not is_name(name):
+        import_all()
     if not is_name(name):
         raise UsageError(f'{_problem(name)} "rankbounds measures" lists all.')
     return REGISTRY[_ours()[folded(name)]]
@@ -48,7 +85,14 @@ def class_named(name: str) -> type[Measure]:
 
 def is_name(text: str) -> bool:
     """Is this a measure's name or alias, without parameters?"""
-    return folded(text) in _ours()
+    word = folded(text)
+    if word not in _ours():
+        for own, module in listed().items():
+            if folded(own) == word:
+                import_module(module)
+    if word not in _ours():
+        import_listed()
+    return word in _ours()
 
 
 def label_elsewhere(name: str) -> str | None:
