@@ -137,7 +137,7 @@ def test_topic_set_size_design():
     assert minimum_detectable_effect(0.0, 10) == 0
     assert minimum_detectable_effect(0.2, 2, alpha=1e-12) == np.inf
     assert minimum_detectable_effect(0.2, 50, alpha=1e-320) == np.inf
-    assert topics_needed(1.0, 0.0) == 2
+    assert topics_needed(1.0, 0.0) == 6  # of five the signs show nothing at .05
     with pytest.raises(UsageError, match="0"):
         topics_needed(0.0, 0.2)
 
@@ -149,8 +149,10 @@ def test_topics_for_many_effects_are_just_enough(alpha, power):
     assert (power_of_t_test(np.abs(effects), needed, alpha) >= power - 1e-9).all()
     more = needed > 2
     assert (power_of_t_test(np.abs(effects[more]), needed[more] - 1, alpha) < power + 1e-9).all()
+    fewest = next(topics for topics in range(2, 20) if 2.0 ** (1 - topics) < alpha)
+    assert needed.min() == fewest
     assert needed[::160].tolist() == [topics_needed(effect, 1.0, alpha, power) for effect in effects[::160]]
-    assert topics_for_effects(np.array([0.0, 1e-9, np.nan, 50.0]), alpha, power).tolist() == [0, 0, 0, 2]
+    assert topics_for_effects(np.array([0.0, 1e-9, np.nan, 50.0]), alpha, power).tolist() == [0, 0, 0, fewest]
 
 
 def test_a_difference_too_small_for_any_topics_is_told_of():

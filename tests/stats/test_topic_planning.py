@@ -13,7 +13,10 @@ from scipy import integrate, stats
 import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.cli import main
+from rankbounds.evaluation.mean_intervals import intervals_of_means
+from rankbounds.stats.equivalence import p_of_margin
 from rankbounds.stats.power import topics_for_range, topics_for_width
+from rankbounds.stats.significance import Resampling, p_values
 
 
 def power_of_range(topics, difference, deviation, systems, alpha):
@@ -46,13 +49,40 @@ def test_the_range_of_systems_one_number_after_the_other(systems, difference, de
 @settings(max_examples=30, deadline=None)
 def test_two_systems_are_the_paired_t_test(difference, deviation, power):
     found = topics_for_range(np.array([difference]), np.array([deviation]), 2, 0.05, power)
-    assert found == [rb.stats.topics_needed(difference, deviation, 0.05, power)]
+    assert [max(6, *found.tolist())] == [rb.stats.topics_needed(difference, deviation, 0.05, power)]
 
 
 @pytest.mark.parametrize(("deviation", "width"), [(0.2, 0.1), (0.2, 0.5), (0.05, 0.2), (0.3, 0.05)])
 def test_widths_one_number_after_the_other(deviation, width):
     found = topics_for_width(np.array([deviation]), width, 0.95)
-    assert found == [least(lambda n: expected_width(n, deviation, 0.95) <= width)]
+    assert found == [max(6, least(lambda n: expected_width(n, deviation, 0.95) <= width))]  # of fewer there is none
+
+
+@pytest.mark.parametrize("level", [0.05, 0.05 / 45])
+@pytest.mark.parametrize("effect", [1.2, 2.0, 5.0, 1000.0])
+def test_so_many_topics_find_the_difference_as_often_as_planned(effect, level):
+    """Also few of them, of which the test asks that their signs show something."""
+    topics = rb.stats.topics_needed(effect, 1.0, level, 0.8)
+    drawn = np.random.default_rng(1).normal(effect, 1.0, (4000, topics))
+    assert (p_values(drawn, "t") < level).mean() >= 0.78
+    assert topics == 2 or not (p_values(drawn[:, : topics - 1], "t") < level).mean() > 0.82
+    rows = rb.stats.plan_topics(deviation=1.0, margin=effect, alpha=level).rows()
+    equal = np.random.default_rng(2).normal(0.0, 1.0, (4000, rows[0]["topics"]))
+    assert (p_of_margin(equal, effect, "t", Resampling(), rb.AP()) < level).mean() >= 0.75
+
+
+@pytest.mark.parametrize("width", [0.15, 0.3, 0.6])
+@pytest.mark.parametrize(
+    "scores", [[1.0] * 6 + [0.9, 0.7], [1.0, 0.5, 0.2, 0.0, 1.0, 1.0, 1.0, 0.1], [1.0] * 8, [0.4, 0.6, 0.5, 0.7]]
+)
+def test_the_interval_that_evaluate_prints_is_as_narrow_as_planned(scores, width):
+    scored = scores_of(np.array([scores])[..., None], measures=("RR",))
+    (row,) = rb.stats.plan_topics(scored, width=width).rows()
+    drawn = np.random.default_rng(1).choice(scores, (2000, row["topics"]))
+    low, high = intervals_of_means(drawn, 0.0, 1.0)
+    assert (high - low).mean() == pytest.approx(width, rel=0.15, abs=0.02) or row["topics"] <= 6
+    fewer_low, fewer_high = intervals_of_means(drawn[:, : max(2, row["topics"] * 3 // 4)], 0.0, 1.0)
+    assert (fewer_high - fewer_low).mean() > 0.97 * width
 
 
 def test_made_topics_find_the_range_as_often_as_planned():

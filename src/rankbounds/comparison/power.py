@@ -50,7 +50,8 @@ def detectable_differences(comparison: Comparison, power: float) -> Floats:
     """Return the true differences that a t test finds with this power; infinite beyond the measure's range."""
     scores = comparison.scores
     effect = minimum_detectable_effect(1.0, sampled(comparison.settings), comparison.settings["alpha"], power)
-    wanted = effect * comparison.tested.numbers["deviation"]
+    with np.errstate(invalid="ignore"):  # where so few topics find nothing
+        wanted = effect * comparison.tested.numbers["deviation"]
     most = [limits_of_differences(measure, scores.value[..., at])[1] for at, measure in enumerate(scores.measures)]
     least = must_differ(comparison.settings)
     never = least is not None and not 0 < least <= sampled(comparison.settings)

@@ -345,7 +345,8 @@ def _compare_slice(
         numbers = pair_numbers(values, first, second, measure, testing, clusters)
         deviation, most = numbers["deviation"], limits_of_differences(measure, values)[1]
         # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
-        wanted = minimum_detectable_effect(1.0, topics, level, POWER) * deviation
+        with np.errstate(invalid="ignore"):  # where so few topics find nothing
+            wanted = minimum_detectable_effect(1.0, topics, level, POWER) * deviation
         detectable = np.where((deviation > 0) & (wanted <= most) & np.isfinite(wanted), wanted, np.nan)
     else:
         gains, detectable = merit(differences(values[first], values[second]), measure), np.full(first.size, np.nan)

@@ -20,12 +20,13 @@ Methodology 24, 1998 (proportions with another variance); Clopper and Pearson, B
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.evaluation.score_differences import TOLERANCE
 
@@ -55,6 +56,48 @@ def intervals_of_means(
         squares = (apart**2).sum(axis=-1)
         same = np.abs(apart).max(axis=-1, initial=0.0) <= TOLERANCE * np.abs(mean)
         error = np.where(same, 0.0, np.sqrt(squares / (number * (number - 1.0))))
+        span = np.where(np.isfinite(least) & np.isfinite(most), np.subtract(most, least), 1.0)
+        ends = [
+            np.where(
+                same,
+                1.0,
+                (counted & (np.abs(values - _column(end)) <= TOLERANCE * _column(span))).sum(axis=-1) / number,
+            )
+            for end in (least, most)
+        ]
+    return _intervals(mean, error, same, ends, number, least, most, confidence, degrees)
+
+
+def expected_intervals(
+    pilot: Floats, least: float, most: float, topics: Ints, confidence: float, factor: Floats
+) -> tuple[Floats, Floats]:
+    """About the intervals that so many topics like those of a pilot (its last axis) have on average.
+
+    Deviations are taken ``factor`` times.
+    """
+    mean, deviation = pilot.mean(axis=-1), pilot.std(axis=-1, ddof=1)
+    same = deviation <= TOLERANCE * np.abs(mean)
+    span = most - least if math.isfinite(most - least) else 1.0
+    ends = [(np.abs(pilot - end) <= TOLERANCE * span).mean(axis=-1) for end in (least, most)]
+    error = factor * deviation / np.sqrt(topics)
+    number = np.broadcast_to(topics, error.shape)
+    return _intervals(mean, error, same, ends, number, least, most, confidence)
+
+
+def _intervals(
+    mean: Floats,
+    error: Floats,
+    same: Flags,
+    ends: Sequence[Floats],
+    number: Ints,
+    least: Floats | float,
+    most: Floats | float,
+    confidence: float,
+    degrees: Ints | None = None,
+) -> tuple[Floats, Floats]:
+    """From means, standard errors and the shares of scores at either end of the range."""
+    at_least, at_most = ends
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         reach = _quantiles(number - 1 if degrees is None else degrees, confidence) * error
         bounded = np.isfinite(least) & np.isfinite(most)
         span = np.where(bounded, np.subtract(most, least), 1.0)
@@ -65,14 +108,6 @@ def intervals_of_means(
         half = np.sqrt(k * chance + (k / 2) ** 2)
         # What n topics may not have shown, by the share of them at the other end of the range.
         unseen = 1 - ((1 - confidence) / 2) ** (1 / np.maximum(number, 1))
-        at_least, at_most = (
-            np.where(
-                same,
-                1.0,
-                (counted & (np.abs(values - _column(end)) <= TOLERANCE * _column(span))).sum(axis=-1) / number,
-            )
-            for end in (least, most)
-        )
         low = np.minimum((share + k / 2 - half) / (1 + k), share * (1 - at_most * unseen))
         high = np.maximum((share + k / 2 + half) / (1 + k), share + (1 - share) * at_least * unseen)
         known = np.where(np.isfinite(mean) & np.isfinite(error), mean, np.nan)

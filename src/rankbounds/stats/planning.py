@@ -8,9 +8,11 @@ Four goals, each with its own number of topics:
 this
   much and all others lie between them;
 - a *margin*: two one-sided t tests rule out a difference of the margin between equal systems;
-- a *width*: the confidence interval of a mean, or of a difference, is on average no wider than this.
+- a *width*: the confidence interval of a mean (the one that ``evaluate`` prints), or of a difference, is on average no
+  wider than this.
 
-All assume that numbers over topics are about normal. A plan is as uncertain as its pilot, and few topics determine a
+All but the interval of a mean assume that numbers over topics are about normal, and none plans fewer topics than those
+whose signs can show something at the level. A plan is as uncertain as its pilot, and few topics determine a
 deviation poorly. So ``topics_safe`` is planned with the upper end of the deviation's one-sided 80% interval, which the
 true deviation exceeds in one case of five.
 
@@ -31,13 +33,14 @@ from rankbounds.arrays import Floats
 from rankbounds.choices import check_count, check_share
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
-from rankbounds.evaluation.score_differences import TOLERANCE
+from rankbounds.evaluation.score_differences import TOLERANCE, limits_of
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result, count
 from rankbounds.stats.power import (
     check_level,
     topics_for_effects,
     topics_for_equivalence,
+    topics_for_mean_width,
     topics_for_range,
     topics_for_width,
 )
@@ -213,7 +216,9 @@ def plan_topics(
         for place, measure in enumerate(pilot.measures):
             named = {"measure": str(measure)}
             deviations = _deviations(scores[:, :, place], str(measure), grouped)
-            rows += [named | row for row in _rows(settings, deviations, factor)]
+            by_topic = scores[:, :, place] if grouped is None else grouped.spread_means(scores[:, :, place])[0]
+            of_means = by_topic, limits_of(measure, scores[:, :, place])
+            rows += [named | row for row in _rows(settings, deviations, factor, of_means)]
     return TopicPlan(rows, settings=settings)
 
 
@@ -236,8 +241,16 @@ def _deviations(scores: Floats, measure: str, clusters: Clusters | None) -> dict
     return found
 
 
-def _rows(settings: dict[str, Any], deviations: dict[str, float], factor: float) -> Iterator[dict[str, Any]]:
-    """Build a row per goal; ``factor`` enlarges the deviation to be safe."""
+def _rows(
+    settings: dict[str, Any],
+    deviations: dict[str, float],
+    factor: float,
+    of_means: tuple[Floats, tuple[float, float]] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Build a row per goal; ``factor`` enlarges the deviation to be safe.
+
+    Of a pilot ``of_means`` has the scores by run and topic, and their range.
+    """
     alpha, power, systems = settings["alpha"], settings["power"], settings["systems"]
     apart = deviations.get("", np.nan) * np.array([1.0, factor])
 
@@ -260,5 +273,8 @@ def _rows(settings: dict[str, Any], deviations: dict[str, float], factor: float)
     if (size := settings["width"]) is not None:
         for goal, deviation in deviations.items():
             if goal:
-                both = deviation * np.array([1.0, factor])
-                yield row(goal, size, 2, deviation, topics_for_width(both, size, settings["confidence"]))
+                factors = np.array([1.0, factor])
+                needed = topics_for_width(factors * deviation, size, settings["confidence"])
+                if goal == "interval of a mean" and of_means is not None:
+                    needed = topics_for_mean_width(*of_means, size, settings["confidence"], factors)
+                yield row(goal, size, 2, deviation, needed)

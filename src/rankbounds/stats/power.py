@@ -14,12 +14,18 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
-from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, TESTS, check_test
+from rankbounds.evaluation.mean_intervals import expected_intervals
+from rankbounds.stats.equivalence import topics_for_margin
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, TESTS, check_test, least_of_signs, too_few
 
 MOST_TOPICS = 1 << 40
 """More topics than that are not worth reporting."""
 SMALLEST_LEVEL = 1e-12
 """A stricter level is lost in the rounding of 1 - alpha / 2."""
+SMALLEST_WIDTH = 1e-12
+"""Narrower intervals than that have no width."""
+LARGE_EFFECT = 20.0
+"""Larger standardised effects take no fewer topics."""
 LARGEST_EFFECT = 1e4
 """Of standardised effects: of larger ones the t distribution cannot be computed any more."""
 MANY_DIFFERENCES = 64
@@ -34,14 +40,18 @@ def check_level(alpha: float) -> None:
 
 
 def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
-    """Compute how often a two-sided paired t test finds a true standardised effect (noncentral t distribution)."""
+    """Compute how often a two-sided paired t test finds a true standardised effect (noncentral t distribution).
+
+    Never with so few topics that their signs show nothing at this level.
+    """
     from scipy.special import nctdtr, stdtrit  # (scipy.stats takes long to load)
 
     critical = stdtrit(topics - 1, 1 - alpha / 2)
     shift = effect * np.sqrt(topics)
     wrong_side = nctdtr(topics - 1, shift, -critical)
     # Far out the distribution's tail is too small to compute, and comes out as NaN.
-    return 1 - nctdtr(topics - 1, shift, critical) + np.nan_to_num(wrong_side)
+    power = 1 - nctdtr(topics - 1, shift, critical) + np.nan_to_num(wrong_side)
+    return np.where(least_of_signs(topics) < alpha, power, 0.0)
 
 
 def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -125,7 +135,7 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
     """Count the topics that the t test needs per standardised effect; 0 if no realistic number suffices."""
-    size = np.abs(np.ravel(effects))
+    size = np.minimum(np.abs(np.ravel(effects)), LARGE_EFFECT)
     needed = _least_topics(lambda at, topics: power_of_t_test(size[at], topics, alpha), size, alpha, power)
     return needed.reshape(np.shape(effects))
 
@@ -138,14 +148,15 @@ def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float,
     from scipy.special import nctdtr, stdtrit
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        near, far = (np.ravel((margin + sign * np.abs(difference)) / deviation) for sign in (-1, 1))
+        effects = [np.ravel((margin + sign * np.abs(difference)) / deviation) for sign in (-1, 1)]
+        near, far = np.minimum(effects, LARGE_EFFECT)
 
     def found(at: Ints, topics: Ints) -> Floats:
         # Both fail together at most as often as either: a lower bound, and all but equal where the power is high.
         # Far out what is missed is too small to compute, and comes out as NaN.
         critical, root = stdtrit(topics - 1, 1 - alpha), np.sqrt(topics)
         missed = [np.nan_to_num(nctdtr(topics - 1, effect[at] * root, critical)) for effect in (near, far)]
-        return 1 - missed[0] - missed[1]
+        return np.where(topics >= topics_for_margin(alpha), 1 - missed[0] - missed[1], 0.0)
 
     return _least_topics(found, near, 2 * alpha, power).reshape(np.shape(difference))
 
@@ -161,7 +172,7 @@ def topics_for_range(difference: Floats, deviation: Floats, systems: int, alpha:
     from scipy.special import fdtri, ncfdtr
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        effects = np.ravel(np.abs(difference) / deviation)
+        effects = np.minimum(np.ravel(np.abs(difference) / deviation), LARGE_EFFECT)
 
     def found(at: Ints, topics: Ints) -> Floats:
         between, within = systems - 1, (systems - 1) * (topics - 1)
@@ -172,28 +183,61 @@ def topics_for_range(difference: Floats, deviation: Floats, systems: int, alpha:
 
 
 def topics_for_width(deviation: Floats, width: float, confidence: float = 0.95) -> Ints:
-    """Count the topics for which the t interval of a mean has this average width (Sakai's design)."""
-    from scipy.special import gammaln, ndtri, stdtrit
+    """Count the topics for which the t interval of a difference has this average width (Sakai's design).
 
-    effects = np.ravel(width / np.maximum(deviation, np.finfo(float).tiny))
+    At least as many as there is an interval of.
+    """
+    from scipy.special import stdtrit
+
+    deviation, wide = np.asarray(deviation, dtype=np.float64), np.ravel(deviation)
 
     def found(at: Ints, topics: Ints) -> Floats:
-        # The deviation of few topics is on average below the true one.
-        degrees = topics - 1
-        shrunk = np.exp(gammaln(topics / 2) - gammaln(degrees / 2)) * np.sqrt(2 / degrees)
-        return np.asarray(effects[at] * np.sqrt(topics) / (2 * shrunk * stdtrit(degrees, (1 + confidence) / 2)))
+        half = _shrunk(topics) * stdtrit(topics - 1, (1 + confidence) / 2) * wide[at] / np.sqrt(topics)
+        return np.where(too_few(topics, confidence), 0.0, width / np.maximum(2 * half, SMALLEST_WIDTH))
 
-    at = np.arange(effects.size)
-    guess = (2 * ndtri((1 + confidence) / 2) / effects) ** 2
-    return np.where(guess > MOST_TOPICS, 0, _search(found, at, guess, 1.0)).reshape(np.shape(deviation))
+    return _narrow_enough(found, wide, width, confidence).reshape(deviation.shape)
+
+
+def topics_for_mean_width(
+    scores: Floats, limits: tuple[float, float], width: float, confidence: float, factors: Floats
+) -> Ints:
+    """Count the topics for which intervals of means, as ``evaluate`` prints them, are on average no wider.
+
+    ``scores`` are those of a pilot by runs and topics, whose deviations are taken times each of the ``factors``.
+    """
+
+    def found(at: Ints, topics: Ints) -> Floats:
+        low, high = expected_intervals(
+            scores, *limits, topics[:, None], confidence, (factors[at] * _shrunk(topics))[:, None]
+        )
+        return width / np.maximum((high - low).mean(axis=-1), SMALLEST_WIDTH)
+
+    deviation = np.sqrt(scores.var(axis=-1, ddof=1).mean())
+    return _narrow_enough(found, factors * deviation, width, confidence)
+
+
+def _shrunk(topics: Ints) -> Floats:
+    """By how much the deviation of so many topics is on average below the true one."""
+    from scipy.special import gammaln
+
+    return np.asarray(np.exp(gammaln(topics / 2) - gammaln((topics - 1) / 2)) * np.sqrt(2 / (topics - 1)))
+
+
+def _narrow_enough(found: Callable[[Ints, Ints], Floats], deviation: Floats, width: float, confidence: float) -> Ints:
+    """Return the least numbers of topics at which ``found`` reaches 1; 0: no realistic number does."""
+    from scipy.special import ndtri
+
+    guess = (2 * ndtri((1 + confidence) / 2) * deviation / width) ** 2
+    few = np.minimum(guess, MOST_TOPICS)
+    return np.where(guess > MOST_TOPICS, 0, _search(found, np.arange(deviation.size), few, 1.0))
 
 
 def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
     """Return the least numbers of topics with this power: ``found`` is the power of effects by position."""
     from scipy.special import ndtri
 
-    needed = np.where(effects > 20, 2, 0)
-    left = np.flatnonzero((effects <= 20) & (effects > MOST_TOPICS**-0.5))
+    needed = np.zeros(effects.shape, dtype=np.int64)
+    left = np.flatnonzero(effects > MOST_TOPICS**-0.5)
     # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
     guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / effects[left]) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
     needed[left] = _search(found, left, guess, power)
