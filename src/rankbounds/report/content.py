@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import datetime
 import hashlib
 import math
 import os
 import warnings
-import zlib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Formats, Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
@@ -29,18 +25,17 @@ from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.saved_scores import changes_since, fingerprint, origin_of
-from rankbounds.evaluation.score_differences import equal, merge_equal, merit, merit_of_range, subtracted
+from rankbounds.evaluation.score_differences import merge_equal
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
 from rankbounds.judging.audits.judged_sample import left_to_judge
 from rankbounds.judging.next.residuals import plan_by_residual
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures import parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
-from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.beside import Beside
-from rankbounds.report.observed import COVERAGE_DEPTHS, Lists, Observed
-from rankbounds.report.summary import counted, heading, leading, sentences
+from rankbounds.report.observed import STRIP_DEPTHS, Observed, Thinning, lists_of, pack, persistence_of
+from rankbounds.report.summary import best_first, counted, doubts_of, heading, leading, sentences
 from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, pairs_of
@@ -50,7 +45,6 @@ from rankbounds.version import __version__
 
 LARGEST = 9_000_000
 """How many bytes the packed arrays may take, so that the page stays below 10 MB."""
-STRIP_DEPTHS = (100, 50, 20, 10, 0)
 FEWEST_RUNS, FEWEST_TOPICS = 20, 50
 """Thinning stops here."""
 LARGEST_IN_MEMORY = 500_000_000
@@ -147,16 +141,6 @@ class Choices:
         return Reading(self.formats, self.source, self.columns, self.lenient, processors(), gain)
 
 
-@dataclass
-class Thinning:
-    """How much of the input a page holds, and what to say of the rest."""
-
-    runs: list[int]
-    topics: list[int]
-    depth: int = STRIP_DEPTHS[0]
-    notes: list[str] = field(default_factory=list)
-
-
 def gather(
     qrels: QrelsLike,
     runs: RunsLike | Sequence[RunToRead],
@@ -213,8 +197,8 @@ def gather(
     more = {
         "warnings": messages,
         "results": choices.beside().lists(evidence, runs_shown, topics_shown),
-        **_lists(scores, observed, evidence, thinning),
-        "persistence": _persistence(observed, thinning) if choices.asks_for_rbp() else None,
+        **lists_of(scores, observed, evidence, thinning),
+        "persistence": persistence_of(observed, thinning) if choices.asks_for_rbp() else None,
         "next": to_judge,
         "identity": _identity(files, known, scores, choices, compared, checksums, in_memory),
     }
@@ -262,7 +246,7 @@ def _content(
             for place, measure in enumerate(scores.measures)
         ],
         **_leaderboard(scores, compared, thinning),
-        "doubts": _doubts(scores, compared, evidence),
+        "doubts": doubts_of(scores, compared, evidence),
         "agreement": [as_json(row) for row in agreement(scores).rows()] if enough else [],
         "thinned": thinning.notes,
         **more,
@@ -306,20 +290,6 @@ def thin(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
 def best(scores: Scores, number: int) -> list[int]:
     """The runs (``number`` of them) that lead by the first measure, in the order of the scores."""
     return sorted(best_first(scores)[:number])
-
-
-def best_first(scores: Scores) -> list[int]:
-    """The runs in the order of the first measure."""
-    merits = merit(merge_equal(scores.mean().value[:, 0, 0]), scores.measures[0])
-    return np.argsort(-merits, kind="stable").tolist()
-
-
-def pack(array: Any, kind: str = "<f8") -> dict[str, Any]:
-    """An array as the page reads it: type, shape, and its bytes, deflated (RFC 1951) and in base64."""
-    held = np.ascontiguousarray(array, dtype=kind)
-    deflating = zlib.compressobj(7, wbits=-15)  # (9 takes ten times as long for 2% less)
-    squeezed = deflating.compress(held.tobytes()) + deflating.flush()
-    return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(squeezed).decode("ascii")}
 
 
 def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Comparison | None:
@@ -401,106 +371,6 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
 def place_words(row: Mapping[str, Any]) -> str | None:
     """Between which places a run is on the leaderboard; None where that is not known."""
     return None if row["rank_low"] is None else rank_words(row["rank_low"], row["rank_high"])
-
-
-def _lists(scores: Scores, observed: Observed, evidence: Evidence | None, thinning: Thinning) -> dict[str, Any]:
-    """Strips of ranks, ties and coverage."""
-    strips = np.zeros((len(thinning.runs), len(thinning.topics), thinning.depth), dtype=np.uint8)
-    for place, run in enumerate(thinning.runs):
-        known = observed.runs[run].strips
-        for row, topic in enumerate(thinning.topics):
-            cells = known.get(topic, np.empty(0, dtype=np.uint8))[: thinning.depth]
-            strips[place, row, : cells.size] = cells
-    unknown = np.full((len(scores.runs), len(scores.measures), 2), np.nan)
-    ends = unknown if evidence is None else np.moveaxis(evidence.over_ties(scores.measures), 0, -1)
-    moving = _ties_change_places(scores, ends)
-
-    def shares(parts: Sequence[int], seen: Sequence[int]) -> list[float | None]:
-        return [part / whole if whole else None for part, whole in zip(parts, seen, strict=True)]
-
-    return {
-        "strips": pack(strips, "|u1"),
-        "grades": [f"{grade:g}" for grade in observed.grades.tolist()],
-        "coverage_depths": [*COVERAGE_DEPTHS, "all"],
-        "lists": [
-            {
-                "topics": len(observed.runs[run].lengths),
-                "missing": len(scores.notes[run].missing),
-                "tied_topics": scores.notes[run].tied_topics,
-                "tied": shares(observed.runs[run].tied, [observed.runs[run].seen[0], observed.runs[run].seen[-1]]),
-                "judged": shares(observed.runs[run].judged, observed.runs[run].seen),
-                "tie_range": [None if np.isnan(pair).any() else pair.tolist() for pair in ends[run]],
-                "ties_matter": [] if evidence is None else moving[run].tolist(),
-            }
-            for run in thinning.runs
-        ],
-    }
-
-
-def _ties_change_places(scores: Scores, ends: Floats) -> Flags:
-    """By run and measure: could another order of its tied documents alone take it past another run?"""
-    mean = merge_equal(scores.mean().value[:, 0].T)[:, :, None]
-    others = np.swapaxes(mean, 1, 2)
-    low, high = (ends[:, :, end].T[:, :, None] for end in (0, 1))
-    with np.errstate(invalid="ignore"):
-        above, below = (others > mean) & (high >= others), (others < mean) & (low <= others)
-    return np.asarray(((above | below) & ~equal(low, high)).any(axis=-1).T)
-
-
-def _doubts(scores: Scores, compared: Comparison | None, evidence: Evidence | None) -> list[dict[str, Any]]:
-    """By measure the leader, and how many other runs each doubt is known of, and could put ahead of the leader."""
-    if compared is None or compared.separated is None or len(scores.runs) < 3:
-        return []
-    first, second = pairs_of(len(scores.runs))
-    mean, ends = scores.mean(), None if evidence is None else evidence.over_ties(scores.measures)
-    order = best_first(scores)
-
-    def within_reach(low: Floats, high: Floats, measure: Measure) -> Floats:
-        """By run: by how much its most is above the leader's least; NaN where one of them is unknown."""
-        least, most = merit_of_range(low, high, measure)
-        return subtracted(most, least[leader])
-
-    found = []
-    for at, measure in enumerate(scores.measures):
-        leader = next(run for run in order if run in leading(scores, at))
-        others = np.arange(len(scores.runs)) != leader
-        apart = compared.separated[at, (first == leader) | (second == leader)]
-        row: dict[str, Any] = {"leader": scores.runs[leader], "noise": [apart.size, int((~apart).sum())]}
-        if evidence is not None and ends is not None:
-            unjudged = np.full(others.size, np.inf)
-            if measure.list_only and scores.bounds in ("unjudged", "both"):  # most runs cannot reach the leader at all
-                unjudged = within_reach(mean.low[:, 0, at], mean.high[:, 0, at], measure)
-            near = np.flatnonzero(others & ~(unjudged <= 0))
-            unjudged[near] = evidence.greatest_leads(measure, near, leader)
-            for name, lead in (("ties", within_reach(ends[0, :, at], ends[1, :, at], measure)), ("unjudged", unjudged)):
-                row[name] = [int((~np.isnan(lead[others])).sum()), int((lead[others] > 0).sum())]
-        found.append(row)
-    return found
-
-
-def _persistence(observed: Observed, thinning: Thinning) -> dict[str, Any]:
-    """RBP of every run as coefficients of powers of p, so that the page can compute it at any p."""
-
-    def coefficients(lists: Lists) -> Floats:
-        sums = observed.largest * np.stack([lists.sure, lists.most - lists.sure])
-        nearest = np.rint(sums)
-        return nearest if np.allclose(sums, nearest, rtol=0, atol=1e-6) else sums
-
-    def one_run(sums: Floats, lists: Lists) -> dict[str, Any]:
-        last = int(np.flatnonzero(sums.any(axis=0)).max(initial=0)) + 1
-        kind = ("<u2" if sums.max() < 1 << 16 else "<u4") if whole and sums.max() < 1 << 32 else "<f8"
-        return {"sums": pack(sums[:, :last], kind), "lengths": sorted(Counter(lists.lengths).items())}
-
-    shown = [observed.runs[run] for run in thinning.runs]
-    sums = [coefficients(lists) for lists in shown]
-    whole = all((one == np.rint(one)).all() for one in sums)
-    return {
-        "measure": str(observed.rbp),
-        "p": observed.rbp.p,
-        "unit": observed.largest,
-        "in_order": observed.assumptions.ties in ORDERS,
-        "runs": [one_run(one, lists) for one, lists in zip(sums, shown, strict=True)],
-    }
 
 
 def judging_depth(rbp: RBP) -> int:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.comparison import Comparison, wording
-from rankbounds.evaluation.score_differences import better, merge_equal, merit
+from rankbounds.arrays import Floats
+from rankbounds.comparison import Comparison, Evidence, wording
+from rankbounds.evaluation.score_differences import better, merge_equal, merit, merit_of_range, subtracted
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats.rank_intervals import words as rank_words
@@ -214,3 +215,40 @@ def counted(chosen: Sequence[int], runs: Sequence[str]) -> str:
     if len(chosen) <= NAMED:
         return wording.listed([runs[run] for run in chosen])
     return f"{len(chosen)} of {len(runs)} runs"
+
+
+def best_first(scores: Scores) -> list[int]:
+    """The runs in the order of the first measure."""
+    merits = merit(merge_equal(scores.mean().value[:, 0, 0]), scores.measures[0])
+    return np.argsort(-merits, kind="stable").tolist()
+
+
+def doubts_of(scores: Scores, compared: Comparison | None, evidence: Evidence | None) -> list[dict[str, Any]]:
+    """By measure the leader, and how many other runs each doubt is known of, and could put ahead of the leader."""
+    if compared is None or compared.separated is None or len(scores.runs) < 3:
+        return []
+    first, second = pairs_of(len(scores.runs))
+    mean, ends = scores.mean(), None if evidence is None else evidence.over_ties(scores.measures)
+    order = best_first(scores)
+
+    def within_reach(low: Floats, high: Floats, measure: Measure) -> Floats:
+        """By run: by how much its most is above the leader's least; NaN where one of them is unknown."""
+        least, most = merit_of_range(low, high, measure)
+        return subtracted(most, least[leader])
+
+    found = []
+    for at, measure in enumerate(scores.measures):
+        leader = next(run for run in order if run in leading(scores, at))
+        others = np.arange(len(scores.runs)) != leader
+        apart = compared.separated[at, (first == leader) | (second == leader)]
+        row: dict[str, Any] = {"leader": scores.runs[leader], "noise": [apart.size, int((~apart).sum())]}
+        if evidence is not None and ends is not None:
+            unjudged = np.full(others.size, np.inf)
+            if measure.list_only and scores.bounds in ("unjudged", "both"):  # most runs cannot reach the leader at all
+                unjudged = within_reach(mean.low[:, 0, at], mean.high[:, 0, at], measure)
+            near = np.flatnonzero(others & ~(unjudged <= 0))
+            unjudged[near] = evidence.greatest_leads(measure, near, leader)
+            for name, lead in (("ties", within_reach(ends[0, :, at], ends[1, :, at], measure)), ("unjudged", unjudged)):
+                row[name] = [int((~np.isnan(lead[others])).sum()), int((lead[others] > 0).sum())]
+        found.append(row)
+    return found
