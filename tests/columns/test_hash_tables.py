@@ -1,11 +1,10 @@
 """Keys and ids that somebody chose to be slow to look up: they are found, and in time."""
 
-import time
-
 import numpy as np
 import pytest
 from hostile import write_qrels
 
+import machine
 import rankbounds as rb
 from rankbounds.columns.hash_tables import HashTable
 from rankbounds.columns.ids import Ids
@@ -28,9 +27,8 @@ class TestChosenKeys:
         topic = np.zeros(count, dtype=np.int64)
         docs = Ids.of([f"d{number}" for number in range(count)])
         pairs = Pairs(("1",), topic, docs, np.full(count, 7, dtype=np.uint64), Source("crafted"))
-        begin = time.process_time()
-        rows, here = pairs.index.find(pairs, np.zeros(1, dtype=np.int64))
-        assert time.process_time() - begin < 10
+        with machine.within(200):
+            rows, here = pairs.index.find(pairs, np.zeros(1, dtype=np.int64))
         assert rows.tolist() == here.tolist() == list(range(count))
 
     @pytest.mark.parametrize("bits", [0, 20, 44])
@@ -38,10 +36,9 @@ class TestChosenKeys:
         count = 40_000
         keys = np.arange(1, count + 1, dtype=np.uint64) << np.uint64(bits)
         topic = np.arange(count) % 2
-        begin = time.process_time()
-        table = HashTable(keys, topic, 2)
-        found = table.find(keys, topic)
-        assert time.process_time() - begin < 10
+        with machine.within(200):
+            table = HashTable(keys, topic, 2)
+            found = table.find(keys, topic)
         assert found.tolist() == list(range(count))
         assert not table.refused.size
         assert (table.find(keys, 1 - topic) == -1).all()
@@ -61,12 +58,11 @@ class TestChosenKeys:
         (tmp_path / "qrels").write_text(
             f"0 0 {long} 1\n0 0 {long[:-1]}y 1\n" + "".join(f"{t} 0 d7 1\n" for t in range(20))
         )
-        begin = time.process_time()
-        run, qrels = rb.read_run(tmp_path / "run"), rb.read_qrels(tmp_path / "qrels")
-        scores = rb.evaluate(qrels, run, ["NumRelRet", "RR"], bounds="none")  # hardly anything is judged
-        shared = set(number_pairs([run.pairs, qrels.pairs])[0]) & set(number_pairs([run.pairs, qrels.pairs])[1])
-        pooled = collect([run, run])
-        assert time.process_time() - begin < 10
+        with machine.within(200):
+            run, qrels = rb.read_run(tmp_path / "run"), rb.read_qrels(tmp_path / "qrels")
+            scores = rb.evaluate(qrels, run, ["NumRelRet", "RR"], bounds="none")  # hardly anything is judged
+            shared = set(number_pairs([run.pairs, qrels.pairs])[0]) & set(number_pairs([run.pairs, qrels.pairs])[1])
+            pooled = collect([run, run])
         assert scores.value[0, :2, 0].tolist() == [2.0, 1.0]
         assert scores.value[0, 0, 1] == 1.0  # "x" comes first where ties go by docno down
         assert len(shared) == 21

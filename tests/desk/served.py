@@ -40,7 +40,7 @@ class Served:
         self.office.close()
 
     def ask(self, method, path, message=None, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         connection.request(method, path, None if message is None else json.dumps(message), headers)
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -58,7 +58,7 @@ def judgment(doc, grade=1, judge="ann", query="1", **more):
 
 
 def waited_for(condition):
-    for _ in range(1200):
+    for _ in range(12_000):
         if held := condition():
             return held
         time.sleep(0.05)

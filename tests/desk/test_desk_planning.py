@@ -75,7 +75,7 @@ def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
 def test_the_first_document_does_not_wait_for_the_plan(collection, monkeypatch):
     held = threading.Event()
     monkeypatch.setattr(planning, "SOON_RANKS", 1)  # what every topic ranks first is judged
-    monkeypatch.setattr(planning, "plan_next", lambda *given, **named: (held.wait(60), plan_next(*given, **named))[1])
+    monkeypatch.setattr(planning, "plan_next", lambda *given, **named: (held.wait(600), plan_next(*given, **named))[1])
     try:
         with Served(collection, goal={"compare": ("reranked", "dense")}) as served:
             first = waited_for(lambda: served.say("next", judge="ann", page="p")[1]["next"])

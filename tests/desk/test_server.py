@@ -13,7 +13,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -114,20 +113,21 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_called_saved(collection):
     found = [f"1 Q0 d{attempt}-{number} 1 {number} made" for attempt in range(3) for number in range(1, 2000)]
     (collection / "runs" / "made.txt").write_text("\n".join(found) + "\n")
     saved, undone = {}, set()
-    for attempt, moment in enumerate((0.02, 0.13, 0.31)):
+    for attempt, last in enumerate((4, 31, 59)):  # it is killed while it answers an undo, a judgment, an undo
         process, port = started(collection)
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
         connection.request("GET", "/")
         token = re.search('name="token" content="(.*?)"', connection.getresponse().read().decode())[1]
-        threading.Timer(moment, process.kill).start()
         number = 0
         try:
             while True:
                 number += 1
                 doc, undo = f"d{attempt}-{number}", number % 5 == 0
                 sent = {"judge": "ann"} if undo else judgment(doc, number % 4)
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
                 connection.request("POST", "/undo" if undo else "/judge", json.dumps(sent), {"X-Token": token})
+                if number > last:
+                    process.kill()
                 answer = json.loads(connection.getresponse().read())
                 if undo:
                     undone.add(answer["undone"]["doc_id"])
@@ -144,7 +144,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_called_saved(collection):
     assert process.wait() == 130
     process.stderr.close()
     held = rb.read_qrels(collection / "qrels.txt").to_dict()["1"]
-    assert len(saved) > 3
+    assert len(saved) >= 58  # three fifths of what was answered
     assert {doc: held.get(doc) for doc in saved} == saved
     assert not undone & set(held)
     assert (collection / "qrels.txt").read_bytes().startswith(before)
@@ -247,7 +247,7 @@ def test_only_named_judges_judge(collection):
 
 @pytest.mark.parametrize("body", [b"[" * 60000, b'{"a":' * 10000, b"\xff", b"", b'{"grade": 1' + b"0" * 400 + b"}"])
 def test_bodies_that_are_no_judgment(served, body, capfd):
-    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=600)
     connection.request("POST", "/judge", body, {"X-Token": served.office.page_token})
     answer = connection.getresponse()
     assert answer.status == 400
@@ -323,7 +323,7 @@ def test_requests_that_stop_half_way_are_ended(collection, monkeypatch, capfd):
             b"POST /state HTTP/1.0\r\nHost: localhost\r\n"
             + f"X-Token: {served.office.page_token}\r\nContent-Length: 100\r\n\r\nhalf".encode(),
         ):
-            with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+            with socket.create_connection(("127.0.0.1", served.port), timeout=600) as connection:
                 connection.sendall(sent)
                 while connection.recv(4096):
                     pass

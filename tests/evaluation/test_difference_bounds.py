@@ -6,6 +6,7 @@ import functools
 import itertools
 import json
 import math
+import random
 from collections.abc import Iterator
 
 import numpy as np
@@ -22,6 +23,7 @@ from rankbounds.evaluation.differences import (
     averages,
     difference_bounds,
 )
+from rankbounds.evaluation.differences import bounds as bounds_module
 from rankbounds.evaluation.differences.any_measure import ends_are_attained
 from rankbounds.evaluation.differences.bounds import TopicBounds, topic_bounds
 from rankbounds.measures import REGISTRY, parse_measure
@@ -292,6 +294,31 @@ def test_mirrors_and_what_nothing_can_change(label):
             expected = float(np.where(values[0] == values[1], 0.0, values[0] - values[1]).mean())
         np.testing.assert_allclose([judged.low[0], judged.high[0]], expected, atol=1e-12)
         assert judged.words == [None if np.isnan(expected) else "exact"]
+
+
+def test_topics_on_which_nothing_is_open_are_not_gone_through(monkeypatch):
+    """Values of whole batches are enough; one topic with an unjudged document is the only one that is looked at."""
+    rng = random.Random(0)
+    qrels = {f"q{topic}": {f"d{at}": rng.choice(GRADES) for at in range(6)} for topic in range(30)}
+    runs = {name: {query: rng.sample([*judged], 5) for query, judged in qrels.items()} for name in "abc"}
+    measures = list(map(parse_measure, ("nDCG@3", "AP", "RPrec", "Bpref", "RR", "P@4", "RBP(p=0.8)")))
+    lists = Evidence.read(qrels, runs).shared_lists()
+    bounds = [difference_bounds(lists, measure, Assumptions()) for measure in measures]
+    scores = rb.evaluate(qrels, runs, measures).mean()
+    for at, found in enumerate(bounds):
+        low, high = scores.low[:, 0, at], scores.high[:, 0, at]
+        for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
+            assert [found.low[pair], found.high[pair]] == pytest.approx([low[a] - high[b], high[a] - low[b]])
+        assert found.words == ["exact"] * 3
+    assert "by_topic" not in vars(lists)
+    del qrels["q7"][runs["a"]["q7"][0]]
+    lists, places = Evidence.read(qrels, runs).shared_lists(), []
+    as_one = bounds_module.in_threads
+    monkeypatch.setattr(
+        bounds_module, "in_threads", lambda of, some, threads: as_one(of, places.append(some) or some, 1)
+    )
+    difference_bounds(lists, measures[0], Assumptions())
+    assert places == [[lists.topics.tolist().index(lists.facts.query_ids.index("q7"))]]
 
 
 def test_estimates_have_no_bounds():

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -432,3 +433,29 @@ class TestSparseJudgments:
         )
         code, _, err = command(name, tmp_path / "qrels.json", tmp_path / "a.json", tmp_path / "b.json", "-m", "nDCG@10")
         assert (code, err.count(self.SAID)) == (0, 1)
+
+
+@pytest.mark.parametrize("call", [rb.evaluate, rb.compare])
+def test_judgments_and_runs_that_are_swapped_are_told(call):
+    def told(judgments, *runs):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call(judgments, dict(zip("xy", runs, strict=True)), "nDCG@10")
+        return any("are they swapped? Judgments come first" in str(one.message) for one in caught)
+
+    grades, others = {"1": {"a": 1, "b": 0}, "2": {"a": 0, "b": 3}}, {"1": {"a": 1, "b": 1}, "2": {"a": 2, "b": 1}}
+    scores, more = {"1": {"a": 0.9, "b": 0.4}, "2": {"a": 0.9, "b": 1.5}}, {"1": {"a": 2.5}, "2": {"b": 1.1}}
+    assert told(scores, grades, others)
+    assert not told(grades, scores, more)
+    assert not told(scores, scores, more)  # gains that are no whole numbers, and the scores of runs
+    assert not told(scores, grades, more)
+    assert not told(scores, {"1": ["a", "b"], "2": ["b"]}, {"1": ["b"], "2": ["b", "a"]})  # no scores at all
+    assert not told({"1": {"a": 0.5, "b": 0.5}, "2": {"a": 0.5, "b": 2}}, grades, others)  # grades that are equal
+
+
+def test_a_level_that_no_grade_reaches_is_told():
+    judged, run = {"1": {"a": 3, "b": 0}, "2": {"a": 1}}, {"1": ["a"], "2": ["a"]}
+    said = r"No document counts as relevant by AP\(rel=5\), P\(rel=4\)@5: the highest grade is 3\."
+    with pytest.warns(rb.RankboundsWarning, match=said):
+        rb.evaluate(judged, run, ["AP(rel=5)", "nDCG", "P(rel=4)@5", "RR(rel=3)"])
+    rb.evaluate(judged, run, ["AP(rel=3)", "nDCG", "RBP(p=0.8,graded=true)"])

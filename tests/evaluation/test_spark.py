@@ -75,6 +75,35 @@ def assert_same(scores, local):
     assert scores.outer == local.outer
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="older Pythons refuse such a folder")
+def test_workers_import_nothing_from_the_current_folder(tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    (tmp_path / "run").write_text("1 Q0 a 1 2 t\n")
+    for name in ("numpy", "pandas", "rankbounds"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    program = (
+        "import sys; from rankbounds.cli import main; "
+        "sys.exit(main(['evaluate', 'qrels', 'run', '-m', 'AP', '--engine', 'spark', '--format', 'csv']))"
+    )
+    ended = subprocess.run([sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert not (tmp_path / "ran").exists()
+    assert ended.stdout.splitlines()[1].split(",")[:4] == ["t", "all", "AP", "1.0"], ended.stderr
+
+
+def test_files_that_shadow_modules_are_refused_where_workers_would_import_them(tmp_path):
+    tasks.reject_shadowing(tmp_path)
+    for name in ("nothing_that_is_loaded", "__main__"):
+        (tmp_path / f"{name}.py").touch()
+    tasks.reject_shadowing(tmp_path)
+    tasks.reject_shadowing(Path(rb.__file__).parents[1])  # the modules themselves
+    (tmp_path / "numpy").mkdir()
+    (tmp_path / "numpy" / "__init__.py").touch()
+    with pytest.raises(
+        rb.UsageError, match=r"numpy/__init__.py: Spark's workers would run this file as the module numpy"
+    ):
+        tasks.reject_shadowing(tmp_path)
+
+
 def on_spark(*arguments, **options):
     return rb.evaluate(*arguments, engine="spark", **options)
 

@@ -11,12 +11,12 @@ import re
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import machine
 from rankbounds.errors import DataError
 from rankbounds.files import document_texts
 from rankbounds.files.document_texts import DocumentTexts
@@ -104,9 +104,8 @@ def test_records_of_csv_are_the_rows_of_csv(tmp_path_factory, body):
 def test_a_stray_quotation_mark_costs_and_swallows_nothing(tmp_path, mark):
     rows = [f"d{number},some text of a document\n" for number in range(80_000)]
     (tmp_path / "docs.csv").write_text("".join(["id,text\n", f"x,{mark}\n", *rows[:1000], f"y,{mark}\n", *rows[1000:]]))
-    begin = time.process_time()
-    documents = DocumentTexts([str(tmp_path / "docs.csv")])
-    assert time.process_time() - begin < 10
+    with machine.within(200):
+        documents = DocumentTexts([str(tmp_path / "docs.csv")])
     swallowed = 1001 if mark.startswith('"') else 0  # what begins with a mark ends with the next
     assert len(documents) == 80_002 - swallowed
     assert said(documents, "d79999") == ("", "some text of a document")
@@ -223,7 +222,7 @@ def test_a_text_that_takes_long_keeps_nobody_else_waiting(tmp_path, monkeypatch)
         if b"slow" in record:
             other = threading.Thread(target=lambda: read.append(texts.text("quick").text), daemon=True)
             other.start()
-            other.join(60)
+            other.join(600)
             assert read == ["b"], "the other one waits for this one"
         return parse(self, record, place)
 

@@ -5,7 +5,6 @@ import json
 import math
 import os
 import pickle
-import time
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from hostile import LINES, outcome, refused, write_qrels
 
+import machine
 import rankbounds as rb
 from rankbounds.errors import LONGEST_SENTENCE, DataError
 from rankbounds.files import opening
@@ -266,15 +266,14 @@ class TestWords:
 
     def test_fields_of_megabytes_around_a_document_are_not_walked_by_character(self, tmp_path):
         long, blanks = "x" * 3_000_000, " " * 3_000_000
-        began = time.process_time()
-        (tmp_path / "qrels").write_text(f"1 0 d1 1\n1 {long} d2 2\n1{blanks}0{blanks}d3 3\n")
-        assert rb.read_qrels(tmp_path / "qrels").to_dict() == {"1": {"d1": 1, "d2": 2, "d3": 3}}
-        (tmp_path / "run").write_text(f"1 Q0 d1 1 9.0 tag\n1 Q0 d2{blanks}{'0' * 3_000_000}7 8.0 tag\n")
-        order = rb.evaluate(tmp_path / "qrels", tmp_path / "run", "nDCG@2", ties="rank")
-        assert order.value.item() == pytest.approx((1 + 2 / math.log2(3)) / (3 + 2 / math.log2(3)))
-        (tmp_path / "run.csv").write_text(f"query_id,doc_id,score\n1,d1{blanks},2\n1,{blanks}d2,1\n")
-        assert rb.read_run(tmp_path / "run.csv").to_dict() == {"1": {"d1": 2.0, "d2": 1.0}}
-        assert time.process_time() - began < 3
+        with machine.within(60):
+            (tmp_path / "qrels").write_text(f"1 0 d1 1\n1 {long} d2 2\n1{blanks}0{blanks}d3 3\n")
+            assert rb.read_qrels(tmp_path / "qrels").to_dict() == {"1": {"d1": 1, "d2": 2, "d3": 3}}
+            (tmp_path / "run").write_text(f"1 Q0 d1 1 9.0 tag\n1 Q0 d2{blanks}{'0' * 3_000_000}7 8.0 tag\n")
+            order = rb.evaluate(tmp_path / "qrels", tmp_path / "run", "nDCG@2", ties="rank")
+            assert order.value.item() == pytest.approx((1 + 2 / math.log2(3)) / (3 + 2 / math.log2(3)))
+            (tmp_path / "run.csv").write_text(f"query_id,doc_id,score\n1,d1{blanks},2\n1,{blanks}d2,1\n")
+            assert rb.read_run(tmp_path / "run.csv").to_dict() == {"1": {"d1": 2.0, "d2": 1.0}}
 
     def test_topics_that_end_in_nul_are_topics_of_their_own(self):
         run = rb.Run.from_columns(["b", "a\x00", "b"], ["a", "a", "c"], [0.0, 0.0, 1.0])

@@ -85,7 +85,7 @@ class TestParameterSensitivity:
         assert least < least_with_unjudged
         a = Published(f"{(least + least_with_unjudged) / 2:.4f}", 0.7)
         b = Published("0.4000", 0.8, residual="0.1500")
-        assert float(a.values) < least_with_unjudged
+        assert a.printed.value < least_with_unjudged
         assert compare_published(a, b, method="greedy").verdict == "undecided"
 
     def test_first_document_at_equality(self):

@@ -101,7 +101,6 @@ def fuzzed(tmp_path, *arguments):
         [sys.executable, str(BENCHMARKS / "fuzz.py"), "--reports", str(tmp_path / "reports"), *arguments],
         capture_output=True,
         text=True,
-        timeout=120,
         env={**os.environ, "PYTHONPATH": paths},
     )
 

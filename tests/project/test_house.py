@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import types
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ MAY_USE = {("judging", "probability")}
 ENTRANCES = {"rankbounds", "rankbounds.cli", "rankbounds.__main__"}
 """These stand outside and may import everything."""
 WITHOUT_CODE = {"demo"}
+FRAMEWORK = "rankbounds.studies.study"
+"""What studies share, which is no study."""
 
 
 def module_name(path: Path) -> str:
@@ -61,7 +64,24 @@ def test_every_folder_with_code_is_a_room():
     assert folders - WITHOUT_CODE == set(ROOMS) - {GROUND}
 
 
-@pytest.mark.parametrize("module", sorted(set(FILES) - ENTRANCES))
+WITH_PUBLIC_NAMES = ["rankbounds.studies.zhang"]
+"""Studies, as a reader of the paper would write them: examples, and the proof that the public names suffice."""
+
+
+@pytest.mark.parametrize("module", WITH_PUBLIC_NAMES)
+def test_studies_are_written_with_public_names(module):
+    others = imports_of(FILES[module]) - {FRAMEWORK, *WITH_PUBLIC_NAMES}
+    assert others == {"rankbounds"}
+    for node in ast.walk(ast.parse(FILES[module].read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "rb":
+            assert node.attr in rankbounds.__all__, f"rb.{node.attr}"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+            name, space = node.value.value, getattr(rankbounds, node.value.attr, None)
+            if isinstance(name, ast.Name) and name.id == "rb" and isinstance(space, types.ModuleType):
+                assert node.attr in space.__all__, f"rb.{node.value.attr}.{node.attr}"
+
+
+@pytest.mark.parametrize("module", sorted(set(FILES) - ENTRANCES - set(WITH_PUBLIC_NAMES)))
 def test_a_room_imports_only_from_rooms_above_it(module):
     room = room_of(module)
     for imported in sorted(imports_of(FILES[module])):

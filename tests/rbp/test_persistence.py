@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -83,8 +82,8 @@ class TestSoundness:
         for p, to in rng.uniform(0.1, 0.99, (40, 2)):
             vectors = rng.random((100, 300)) < rng.random((100, 1)) ** 2
             score, there = (vectors @ ((1 - q) * q**ranks) for q in (p, to))
-            found = transfer(np.round(score, 4), p, to, digits=4)
-            assert ((found.low <= there + 1e-12) & (there - 1e-12 <= found.high)).all()
+            for one, truth in zip(np.round(score, 4).tolist(), there.tolist(), strict=True):
+                assert holds(transfer(one, p, to, digits=4, method="relaxed"), truth, truth)
 
     @LAW
     @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=30), st.floats(0, 0.99), st.floats(0, 0.99))
@@ -140,21 +139,6 @@ class TestRelaxed:
                 sign * linprog(sign * there, A_eq=weights[None], b_eq=[score], bounds=(0, 1)).fun for sign in (1, -1)
             )
             assert relaxed_range(score, p, to, depth) == pytest.approx((low, high), abs=1e-7)
-
-    def test_takes_microseconds(self):
-        scores = np.random.default_rng(0).random(20_000).round(4)
-        start = time.process_time()
-        found = transfer(scores, 0.95, 0.8, digits=4)
-        assert (time.process_time() - start) / len(scores) < 20e-6
-        assert found.low.shape == found.high.shape == (20_000,)
-
-    def test_an_array_is_each_score_by_itself(self):
-        scores = [0.1, 0.25, 0.8125]
-        for method in ("relaxed", "exact", "greedy"):
-            many = transfer(scores, 0.9, 0.7, digits=4, method=method)
-            each = [transfer(one, 0.9, 0.7, digits=4, method=method) for one in scores]
-            assert many.low == pytest.approx([one.low for one in each])
-            assert many.high == pytest.approx([one.high for one in each])
 
 
 def enumerated(score, p, to, depth, *, digits, levels=(0, 1), topics=1):
@@ -281,10 +265,10 @@ class TestGreedy:
         rng = np.random.default_rng(4)
         for _ in range(60):
             p, to = rng.uniform(0.5, 0.97, 2)
-            scores = rng.random(40).round(3)
-            greedy, relaxed = (transfer(scores, p, to, digits=3, method=method) for method in ("greedy", "relaxed"))
-            assert (relaxed.low <= greedy.low + 1e-9).all()
-            assert (greedy.high <= relaxed.high + 1e-9).all()
+            for score in rng.random(5).round(3).tolist():
+                greedy, relaxed = (transfer(score, p, to, digits=3, method=method) for method in ("greedy", "relaxed"))
+                assert relaxed.low <= greedy.low + 1e-9
+                assert greedy.high <= relaxed.high + 1e-9
 
     def test_is_within_the_exact_range(self):
         rng = np.random.default_rng(6)
@@ -372,10 +356,10 @@ class TestPublished:
         rng = np.random.default_rng(9)
         scores = rng.random(50).round(4)
         alone = transfer(f"{scores.mean():.4f}", 0.9, 0.7, topics=50, method="relaxed")
-        each = transfer(scores, 0.9, 0.7, digits=4)
-        assert alone.low <= each.low.mean()
-        assert each.high.mean() <= alone.high
-        assert each.width.mean() < 0.8 * alone.width
+        each = [transfer(score, 0.9, 0.7, digits=4, method="relaxed") for score in scores.tolist()]
+        assert alone.low <= np.mean([one.low for one in each])
+        assert np.mean([one.high for one in each]) <= alone.high
+        assert np.mean([one.width for one in each]) < 0.8 * alone.width
 
 
 class TestComparison:

@@ -144,8 +144,6 @@ def test_fitted_persistence_is_the_most_likely():
     assert found["p"] == pytest.approx(best, abs=1e-4)
     assert found["ci_low"] < found["p"] < found["ci_high"]
     assert found["expected_examined"] == pytest.approx(1 / (1 - found["p"]))
-    examined = rb.rbp.fit_persistence([(1, 115), (2, 65), (3, 35), (4, 25)], kind="examined")
-    assert examined["p"] == pytest.approx(found["p"])
 
 
 def test_interval_holds_the_true_persistence_as_often_as_it_says():
@@ -167,21 +165,19 @@ def test_misfit_tells_geometric_from_other_readers():
 
 
 @pytest.mark.parametrize(
-    ("counts", "kind", "told"),
+    ("counts", "told"),
     [
-        ({}, "depths", "no counts"),
-        ({"5+": 3}, "depths", "cannot be distinguished from 1"),
-        ({0: 3}, "depths", "from 1 on"),
-        ({1: -3}, "depths", "not negative"),
-        ({"x": 3}, "depths", "not a rank"),
-        ([(1, 2), (1, 3)], "depths", "twice"),
-        ({1: 2, 2: 3}, "examined", "More sessions"),
-        ({1: 5, 3: 3}, "examined", "every rank"),
+        ({}, "no counts"),
+        ({"5+": 3}, "cannot be distinguished from 1"),
+        ({0: 3}, "from 1 on"),
+        ({1: -3}, "not negative"),
+        ({"x": 3}, "not a rank"),
+        ([(1, 2), (1, 3)], "twice"),
     ],
 )
-def test_counts_that_cannot_be(counts, kind, told):
+def test_counts_that_cannot_be(counts, told):
     with pytest.raises(rb.DataError, match=told):
-        rb.rbp.fit_persistence(counts, kind=kind)
+        rb.rbp.fit_persistence(counts)
 
 
 def test_agreement_is_kendalls_tau():

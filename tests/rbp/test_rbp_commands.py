@@ -87,8 +87,6 @@ def test_persistence(command, files):
     code, out, _ = command("rbp", "persistence", "--depths", files / "depths.csv", "--format", "json")
     assert code == 0
     assert json.loads(out) == [rb.rbp.fit_persistence({1: 50, 2: 25, 3: 12, "4+": 13})]
-    (files / "examined.csv").write_text("1,100\n2,50\n3,25\n")
-    assert "0.5000" in command("rbp", "persistence", "--examined", files / "examined.csv")[1]
     out = command("rbp", "persistence", files / "qrels", files / "run*", "-m", "RBP(p=0.8)", "--format", "json")[1]
     (best,) = json.loads(out)
     assert best["tau"] == pytest.approx(1)

@@ -126,10 +126,8 @@ def test_zero_persistence_is_precision_at_one():
     assert np.allclose(found.high[..., 0][there], first.high[..., 0][there])
 
 
-def test_grids_need_one_order_of_ties():
+def test_grids_need_a_persistence():
     qrels, runs = collection(4)
-    with pytest.raises(rb.UsageError, match="expected"):
-        rb.rbp.bounds_by_persistence(qrels, runs, ties="best")
     with pytest.raises(rb.UsageError, match="No persistence"):
         rb.rbp.bounds_by_persistence(qrels, runs, [])
 

@@ -418,7 +418,7 @@ def saved(chromium, folder, press):
     chromium.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
     known = set(folder.iterdir())
     chromium.execute_script(press)
-    for _ in range(1200):
+    for _ in range(12_000):
         new = [path for path in folder.iterdir() if path not in known and path.suffix in (".csv", ".svg")]
         if new and new[0].stat().st_size and not any(path.suffix == ".crdownload" for path in folder.iterdir()):
             return new[0].name, new[0].read_text("utf-8")

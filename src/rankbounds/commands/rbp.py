@@ -243,7 +243,6 @@ def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[
     *reading.INPUTS_IF_ANY,
     *everyday(
         Option("--depths FILE", "CSV of sessions that ended at each rank: rank,count"),
-        Option("--examined FILE", "CSV of sessions that examined each rank: rank,count"),
         scoring.measures(ORDERED_BY),
         Option("--all", "show every p of the grid, not only the best"),
     ),
@@ -259,20 +258,18 @@ def run_persistence(options: Options) -> None:
       rankbounds rbp persistence qrels.txt runs -m nDCG@10 --all
 
     --depths FILE: how many sessions ended at each rank (CSV: rank,count; a rank such as 10+ for sessions that may have
-    continued). --examined FILE: how many looked at each rank. Both give the most likely p with an interval. QRELS and
-    runs: the p whose order of the runs agrees best (Kendall's tau) with AP, nDCG, P@10 or the measures of -m.
+    continued), which gives the most likely p with an interval. QRELS and runs: the p whose order of the runs agrees
+    best (Kendall's tau) with AP, nDCG, P@10 or the measures of -m.
     """
     from rankbounds.rbp.planning import best_agreement, fit_persistence, persistence_agreement
 
-    given = [name for name in ("depths", "examined", "qrels") if getattr(options, name)]
-    if len(given) != 1:
-        raise UsageError("Give one kind of evidence: --depths FILE, --examined FILE, or QRELS and runs.")
-    (kind,) = given
-    if kind == "qrels":
+    if bool(options.depths) == bool(options.qrels):
+        raise UsageError("Give one kind of evidence: --depths FILE, or QRELS and runs.")
+    if options.qrels:
         rows = call(options, persistence_agreement, *reading.collection_from(options), options.measures or ORDERED_BY)
         rows = rows if options.all else best_agreement(rows)
     else:
-        rows = [fit_persistence(_read_counts(getattr(options, kind)), kind=kind, confidence=options.confidence)]
+        rows = [fit_persistence(_read_counts(options.depths), confidence=options.confidence)]
     columns = (
         _column("measure"),
         _column("p", 4),
@@ -435,11 +432,9 @@ def transfer_measure(options: Options) -> None:
 
 def write_vectors(options: Options, published: Published) -> None:
     """Write the greatest and the least vector with the printed score, by rank, and their scores at the other p."""
-    from rankbounds.rbp.published_score import vectors_of
-
-    vectors = vectors_of(published)
+    vectors = published.vectors
     here, there = vectors.scores(published.p), vectors.scores(options.to)
-    shown = zip(vectors.named(), here, there, strict=False)  # the last two are for residuals
+    shown = zip(vectors.named().items(), here, there, strict=False)  # the last two are for residuals
     rows = [
         {"vector": name, "score": float(one), "to": options.to, "score_there": float(other), "ranks": marks}
         for (name, marks), one, other in shown
@@ -470,10 +465,10 @@ def describe(found: Transferred, comparison: PublishedComparison | None) -> dict
     """The result as one flat row."""
     published = found.published
     row: dict[str, Any] = {
-        "score": float(published.values),
+        "score": published.printed.value,
         "p": published.p,
-        "residual": None if published.open_values is None else float(published.open_values),
-        "digits": published.known_digits,
+        "residual": published.printed_residual and published.printed_residual.value,
+        "digits": published.printed.digits,
         "topics": published.topics,
         "to": found.to,
         "low": found.low,
@@ -485,7 +480,7 @@ def describe(found: Transferred, comparison: PublishedComparison | None) -> dict
         return row
     other = comparison.meetings[0].b
     row |= {
-        "against": float(other.published.values),
+        "against": other.published.printed.value,
         "against_p": other.published.p,
         "against_low": other.low,
         "against_high": other.high,

@@ -15,7 +15,7 @@ from rankbounds.comparison.tables import Rows, p_column
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import limits_of_differences
 from rankbounds.results import Column, Result, count
-from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.equivalence import TOST, topics_for_margin
 from rankbounds.stats.power import (
     minimum_detectable_effect,
     smallest_p_value,
@@ -77,7 +77,8 @@ def topics_needed(
     else:
         needed = topics_for_effects(known["effect"], settings["alpha"], power)
     # With fewer topics than must differ, the test that was used shows nothing.
-    return np.where(needed > 0, np.maximum(needed, must_differ(settings) or 0), 0.0)
+    least = topics_for_margin(settings["alpha"]) if settings["test"] == TOST else must_differ(settings)
+    return np.where(needed > 0, np.maximum(needed, least or 0), 0.0)
 
 
 def power_of_pairs(

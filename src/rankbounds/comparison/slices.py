@@ -344,10 +344,12 @@ def _compare_slice(
     if topics > 1:
         numbers = pair_numbers(values, first, second, measure, testing, clusters)
         deviation, most = numbers["deviation"], limits_of_differences(measure, values)[1]
-        # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none.
-        with np.errstate(invalid="ignore"):  # where so few topics find nothing
+        # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none, and
+        # few topics find nothing of any size.
+        with np.errstate(invalid="ignore"):
             wanted = minimum_detectable_effect(1.0, topics, level, POWER) * deviation
-        detectable = np.where((deviation > 0) & (wanted <= most) & np.isfinite(wanted), wanted, np.nan)
+        can = np.isfinite(wanted) & (significance.least_of_signs(topics) < level)
+        detectable = np.where((deviation > 0) & (wanted <= most) & can, wanted, np.nan)
     else:
         gains, detectable = merit(differences(values[first], values[second]), measure), np.full(first.size, np.nan)
         won, lost = (np.count_nonzero(side, axis=-1).astype(np.float64) for side in (gains > 0, gains < 0))

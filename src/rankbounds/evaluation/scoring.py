@@ -18,7 +18,7 @@ from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import unique_names
 from rankbounds.columns.native import in_use
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.assumptions import Assumptions, Cells
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.run_notes import RunNotes, some
 from rankbounds.evaluation.scores import PARTS, Scores
 from rankbounds.measures import Measure
@@ -42,8 +42,6 @@ class Scoring:
     threads: int = 1
     preparation: Preparation = field(default_factory=Preparation)
     """What is done to runs that arrive in pieces before they are scored."""
-    cells: Callable[[Rankings], Cells] | None = None
-    """How rankings become the measures' numbers, where the assumptions do not do it."""
 
     @property
     def joining(self) -> dict[str, Any]:
@@ -110,6 +108,8 @@ class ScoreSheet:
 
     name: str
     notes: RunNotes
+    swapped = False
+    """Do the judgments look like scores, and the run's scores like grades?"""
 
     def __init__(
         self,
@@ -134,6 +134,7 @@ class ScoreSheet:
         if run.read is not None and not (self.judged > 0).any():
             given = run.read()
             strange = strange_documents(unmatched_documents(given, facts.qrels), len(given))
+        self.swapped = run.read is not None and _like_scores(facts.qrels) and _like_grades(run.read())
         return self.finish(run.name, run.joined.missing, run.joined.unknown, run.prepared, strange)
 
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
@@ -151,7 +152,7 @@ class ScoreSheet:
             topic = rankings.topic if self.numbers is None else np.searchsorted(self.numbers, rankings.topic)
             self.judged[topic] = COVERAGE.value(rankings)
             with blaming_judgments(rankings.facts):
-                cells = self.scoring.cells(rankings) if self.scoring.cells else assumptions.cells(measures, rankings)
+                cells = assumptions.cells(measures, rankings)
             self.value[topic] = cells.value
             if cells.low is not None and cells.high is not None:
                 self.low[topic], self.high[topic] = cells.low, cells.high
@@ -209,6 +210,22 @@ def strange_documents(unmatched: tuple[str, str] | None, count: int, topics: str
     )
 
 
+def _like_scores(qrels: Qrels) -> bool:
+    """Are most grades no whole numbers, and all of a topic different?"""
+    grade = qrels.grade
+    if np.count_nonzero(grade == np.floor(grade)) * 2 > grade.size or grade.size <= len(qrels.query_ids):
+        return False
+    return np.unique(np.stack((qrels.pairs.topic, grade)), axis=1).shape[1] == grade.size
+
+
+def _like_grades(run: Run) -> bool:
+    """Are all scores whole numbers, and some 0 or equal within a topic?"""
+    score = run.score
+    if not np.array_equal(score, np.floor(score)):
+        return False
+    return not score.all() or np.unique(np.stack((run.pairs.topic, score)), axis=1).shape[1] < score.size
+
+
 def score_runs(
     facts: TopicFacts,
     jobs: Sequence[RunToRead],
@@ -261,6 +278,11 @@ def score_joined(
         return sheet.score(join_number(number), facts, scoring.threads if len(places) == 1 else 1)
 
     sheets = list(in_threads(score, range(len(places)), scoring.threads, progress))
+    if sheets and all(sheet.swapped for sheet in sheets):
+        warn(
+            "The judgments look like scores (grades that are no whole numbers and all differ), and the runs like "
+            "judgments: are they swapped? Judgments come first, then runs."
+        )
     return JudgedTopics.of(facts, scoring.assumptions).stack(sheets, places, named)
 
 
@@ -335,6 +357,10 @@ class JudgedTopics:
                 f"{count} {have} between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
                 f"{binary[0].name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
             )
+        highest = float(np.max(self.grades, initial=0.0))
+        beyond = [one for one in measures if "rel" in one.parameters and one.rel > max(highest, 1.0) and not one.graded]
+        if beyond and highest > 0:
+            yield f"No document counts as relevant by {some(list(map(str, beyond)))}: the highest grade is {highest:g}."
 
 
 def _stack(arrays: list[Floats], axis: int = 0) -> Floats:

@@ -28,7 +28,7 @@ from rankbounds.plots.style import (
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import transfer_published
-from rankbounds.rbp.published_score import BINARY, Published, vectors_of
+from rankbounds.rbp.published_score import BINARY, Published
 from rankbounds.terminal import shorten
 
 if TYPE_CHECKING:
@@ -299,7 +299,11 @@ def range_over_persistence(
             axes.fill_between(grid, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=method)
     if "greedy" in methods and published.gains == BINARY and published.depth is None:
         _draw_vectors(axes, published, grid)
-    ends = [published.values] if published.residual is None else [published.score_range[0], published.total_range[1]]
+    ends = (
+        [published.printed.value]
+        if published.residual is None
+        else [published.score_range[0], published.total_range[1]]
+    )
     marks_of_ends = "o" if len(ends) == 1 else "o-"
     axes.plot([published.p] * len(ends), ends, marks_of_ends, color="black", markersize=4, label="published", zorder=5)
     for mark in marks:
@@ -312,10 +316,10 @@ def range_over_persistence(
 
 
 def _draw_vectors(axes: Axes, published: Published, grid: Floats) -> None:
-    vectors = vectors_of(published)
+    vectors = published.vectors
     curves = np.array([vectors.scores(to) for to in grid.tolist()]).T
     names = ("greedy $R_G$", "greedy $R_L$", "greedy $R'_G$", "greedy $R'_L$")
-    drawn = curves[: 4 if published.open_values else 2]
+    drawn = curves[: 4 if published.printed_residual else 2]
     for curve, name, dashes in zip(drawn, names, ("-", "--", "-.", ":"), strict=False):
         axes.plot(grid, curve, dashes, color=COLOURS[1], linewidth=1.2, label=name)
 

@@ -93,6 +93,8 @@ class OpenCollection(SharedLists):
         self.assumptions = assumptions
         self.drawn: dict[tuple[Any, ...], Any] = {}
         """By model, seed and topic: how often was drawn, the model, and what was drawn."""
+        self.drawn_documents = 0
+        """How many documents these draws turned relevant."""
         self.length = np.zeros(self.has_list.shape, dtype=np.int64)
         """By run and topic, how many documents a list holds."""
         matched = self.match([rankings.holes for rankings in self.any_list.values()], list(self.any_list.values()))

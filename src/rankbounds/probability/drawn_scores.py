@@ -148,8 +148,10 @@ class DrawnCompletions:
             if drawn is None or samples < self.samples:
                 drawn = self._relevant(topic)
                 if len(self.collection.runs) > 1:  # of one run, they are asked for once
-                    if sum(uniform.size for *_, (*_, uniform) in kept.values()) + drawn[0].size > KEPT_DOCUMENTS:
+                    if self.collection.drawn_documents + drawn[0].size > KEPT_DOCUMENTS:
                         kept.clear()
+                        self.collection.drawn_documents = 0
+                    self.collection.drawn_documents += drawn[0].size
                     kept[key] = self.samples, self.model, drawn
             first = int(np.searchsorted(drawn[0], self.samples))  # fewer draws are the first ones of more
             parts.append((np.full(first, place), *(column[:first] for column in drawn)))

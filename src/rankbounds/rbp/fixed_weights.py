@@ -9,7 +9,6 @@ rising v_i / w_i, with one rank in part. This also holds for means over topics, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,8 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, UsageError
 from rankbounds.measures import RankWeighted, parse_measure
 from rankbounds.measures.naming.parser import MeasureLike
-from rankbounds.rbp.other_persistence import outward_interval
-
-SLACK = 1e-12
-"""Given away at either end for floating point."""
+from rankbounds.rbp.other_persistence import ARITHMETIC, outward_interval
+from rankbounds.rbp.published_score import Printed
 
 
 @dataclass(frozen=True)
@@ -75,25 +72,16 @@ def transfer_weights(
     depth = max(source.cutoff or 0, target.cutoff or 0)
     from_weights, to_weights = (_weights(one, depth) for one in (source, target))
     most = float(from_weights.sum())
-    (printed, half), (more, more_half) = _parse_printed("score", score), _parse_printed("residual", residual or 0)
-    if not (printed >= 0 and printed - half <= most):
+    printed, open_ = Printed.read("score", score), Printed.read("residual", residual or 0)
+    least, greatest = printed.range
+    if printed.value < 0 or least > most:
         raise DataError(f"{source} lies between 0 and {most:.4f}, and {score} does not.")
-    if more < 0:
+    if open_.value < 0:
         raise DataError(f"A residual is at least 0, not {residual}.")
-    most = min(most, printed + half + (more + more_half if residual else 0.0))
-    low = _extreme(max(0.0, printed - half), from_weights, to_weights, highest=False)
+    low = _extreme(least, from_weights, to_weights, highest=False)
+    most = min(most, greatest + (open_.range[1] if residual else 0.0))
     high = _extreme(most, from_weights, to_weights, highest=True)
-    return WeightedRange(str(score), source, target, max(0.0, low - SLACK), high + SLACK)
-
-
-def _parse_printed(what: str, text: str | float) -> tuple[float, float]:
-    try:
-        number = Decimal(str(text))
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not number.is_finite():
-        raise UsageError(f'A {what} is a number, not "{text}".')
-    return float(number), 0.5 * 10.0 ** min(0, int(number.as_tuple().exponent))
+    return WeightedRange(str(score), source, target, max(0.0, low - ARITHMETIC), high + ARITHMETIC)
 
 
 def _parse_weighted(given: MeasureLike) -> RankWeighted:

@@ -189,10 +189,9 @@ class _Columns:
         return row[None] / scale, (known[0] - tail) / scale - FEASIBILITY, known[1] / scale + FEASIBILITY
 
 
-def _widened(known: tuple[Floats, Floats], share: float) -> tuple[float, float]:
-    low, high = (float(end) for end in known)
-    extra = share * (high - low)
-    return low - extra, high + extra
+def _widened(known: tuple[float, float], share: float) -> tuple[float, float]:
+    extra = share * (known[1] - known[0])
+    return known[0] - extra, known[1] + extra
 
 
 def _within(number: float, known: tuple[float, float]) -> bool:

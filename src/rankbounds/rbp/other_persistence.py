@@ -21,29 +21,27 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice, check_persistence
 from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.integer_program import solve
-from rankbounds.rbp.published_score import ARITHMETIC, BINARY, Published, vectors_of
+from rankbounds.rbp.published_score import BINARY, Published
 
 Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
 METHODS = ("tightest", "exact", "relaxed", "greedy")
+ARITHMETIC = 1e-12
+"""Given away at either end of the closed form for floating point."""
 NOT_ENOUGH = "would not be enough by the closed-form range."
 Verdict: TypeAlias = Literal["A", "B", "undecided"]
 
 
 @dataclass(frozen=True, eq=False)
 class Transferred:
-    """The range of a published score at another persistence; arrays for an array of scores."""
+    """The range of a published score at another persistence."""
 
     published: Published
     to: float
-    low: Any
-    high: Any
+    low: float
+    high: float
     method: str
     """Which way the range was found: ``exact``, ``relaxed`` or ``greedy``."""
     proven: bool
@@ -51,7 +49,7 @@ class Transferred:
     unless it is ``greedy``."""
 
     @property
-    def width(self) -> Any:
+    def width(self) -> float:
         """How much is left open."""
         return self.high - self.low
 
@@ -77,7 +75,7 @@ def outward_interval(low: float, high: float, digits: int = 4, limit: float = 1.
 
 
 def transfer(
-    score: Any, p: float, to: float, *, method: Method | None = None, time_limit: float = 1.0, **known: Any
+    score: float | str, p: float, to: float, *, method: Method = "tightest", time_limit: float = 1.0, **known: Any
 ) -> Transferred:
     """Bound a published RBP score at another persistence, over all lists that could have had it.
 
@@ -88,9 +86,8 @@ def transfer(
     to
         The wanted persistence.
     method
-        ``"tightest"``, the default for one score: the exact range, or the best within ``time_limit``. ``"relaxed"``,
-        the default for arrays: a closed form. ``"exact"``: the integer program alone. ``"greedy"``: the paper's, which
-        can be violated.
+        ``"tightest"``: the exact range, or the best within ``time_limit``. ``"relaxed"``: a closed form. ``"exact"``:
+        the integer program alone. ``"greedy"``: the paper's, which can be violated.
     time_limit
         The time limit for each end of the range, in seconds.
 
@@ -110,78 +107,57 @@ def transfer(
 
 
 def transfer_published(
-    published: Published, to: float, method: Method | None = None, time_limit: float = 1.0
+    published: Published, to: float, method: Method = "tightest", time_limit: float = 1.0
 ) -> Transferred:
     """As ``transfer``, of a ``Published`` score."""
     check_persistence(to)
-    chosen = ("tightest" if published.single else "relaxed") if method is None else method
-    check_choice("method", chosen, METHODS)
-    if not published.single and chosen in ("tightest", "exact"):
-        every = [transfer_published(single, to, chosen, time_limit) for single in published.each()]
-        low, high = (np.array([getattr(single, end) for single in every]) for end in ("low", "high"))
-        found_by = min((single.method for single in every), default=chosen)
-        return Transferred(published, to, low, high, found_by, all(single.proven for single in every))
-    if chosen == "greedy":
+    check_choice("method", method, METHODS)
+    if method == "greedy":
         return _greedy(published, to)
-    relaxed = relaxed_transfer(published, to)
-    if relaxed.proven:
-        return replace(relaxed, method="exact") if chosen == "exact" else relaxed
+    beyond = published.depth if published.residual is None else None
+    low = relaxed_range(published.score_range[0], published.p, to, published.depth)[0]
+    high = relaxed_range(published.total_range[1], published.p, to, beyond)[1]
+    proven = to == published.p or (published.gains == "any" and published.residual is None)
+    relaxed = Transferred(published, to, low, high, "exact" if proven and method == "exact" else "relaxed", proven)
     # Gains of any size leave no whole numbers to search: with a residual, the closed form is all there is.
-    return relaxed if chosen == "relaxed" or published.gains == "any" else _exact(relaxed, time_limit)
+    return relaxed if proven or method == "relaxed" or published.gains == "any" else _exact(relaxed, time_limit)
 
 
 def _greedy(published: Published, to: float) -> Transferred:
     if published.gains != BINARY or published.depth is not None:
         raise UsageError("The greedy method is for binary relevance and lists without a known end.")
-    residual = 0.0 if published.open_values is None else published.open_values
-    if to == published.p:
-        low, high = published.values, published.values + residual
-    else:
-        low, high = vectors_of(published).range(to)
-    return Transferred(published, to, *_numbers_if_single(low, high), "greedy", proven=False)
+    value, open_ = published.printed.value, published.printed_residual
+    own = value, value + (0.0 if open_ is None else open_.value)
+    low, high = own if to == published.p else map(float, published.vectors.range(to))
+    return Transferred(published, to, low, high, "greedy", proven=False)
 
 
-def relaxed_transfer(published: Published, to: float) -> Transferred:
-    """The range by the closed form."""
-    total = published.total_range[1]
-    beyond = published.depth if published.residual is None else None
-    low = relaxed_range(published.score_range[0], published.p, to, published.depth)[0]
-    high = relaxed_range(total, published.p, to, beyond)[1]
-    same = to == published.p
-    tight = same or (published.gains == "any" and published.residual is None)
-    return Transferred(published, to, *_numbers_if_single(low, high), "relaxed", proven=tight)
-
-
-def _numbers_if_single(low: Floats, high: Floats) -> tuple[Any, Any]:
-    return (float(low), float(high)) if np.ndim(low) == np.ndim(high) == 0 else (low, high)
-
-
-def relaxed_range(score: ArrayLike, p: float, to: float, depth: int | None = None) -> tuple[Floats, Floats]:
+def relaxed_range(score: float, p: float, to: float, depth: int | None = None) -> tuple[float, float]:
     """Return the least and the greatest RBP at persistence ``to`` of lists with gains in [0, 1] that score this at p.
 
     For ``to`` below p, the greatest has its gain at the top of the list and the least at the bottom; above p it is the
     reverse. The list is infinite, or ends at ``depth``.
     """
-    exact = np.asarray(score, dtype=np.float64)
     if to == p:
-        return exact, exact
+        return score, score
     cut, cut_there = (0.0, 0.0) if depth is None else (p**depth, to**depth)
-    at_top = 1 - _all_below(1 - exact, p, to)
-    at_bottom = _all_below(np.where(exact > 0, exact + cut, cut), p, to) - cut_there
+    at_top = 1 - _all_below(1 - score, p, to)
+    at_bottom = _all_below(score + cut, p, to) - cut_there
     low, high = (at_bottom, at_top) if to < p else (at_top, at_bottom)
-    return np.clip(low - ARITHMETIC, 0.0, 1.0), np.clip(high + ARITHMETIC, 0.0, 1.0)
+    return max(low - ARITHMETIC, 0.0), min(high + ARITHMETIC, 1.0)
 
 
-def _all_below(score: Floats, p: float, to: float) -> Floats:
+def _all_below(score: float, p: float, to: float) -> float:
     """Return RBP at ``to`` of the list that scores this at p and is relevant only from some rank on."""
+    score = min(score, 1.0)
+    if score <= 0:
+        return 0.0
     if p == 0:
-        return np.where(score > 0, to + score * (1 - to), 0.0)
-    score = np.clip(score, 0.0, 1.0)
-    with np.errstate(divide="ignore"):
-        above = np.maximum(np.floor(np.log(score) / math.log(p)), 0.0)
-    above = np.where(score > 0, above, 0.0)
-    missing = np.clip((p**above - score) / ((1 - p) * p**above), 0.0, 1.0)
-    return np.where(score > 0, to**above * (1 - missing * (1 - to)), 0.0)
+        return to + score * (1 - to)
+    above = max(math.floor(math.log(score) / math.log(p)), 0)
+    weight = (1 - p) * p**above
+    missing = min(max((p**above - score) / weight, 0.0), 1.0) if weight else 0.0
+    return to**above * (1 - missing * (1 - to))
 
 
 def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
@@ -248,7 +224,7 @@ class PublishedComparison:
 
 
 def compare_published(
-    a: Published, b: Published, to: float | None = None, *, method: Method | None = None, time_limit: float = 1.0
+    a: Published, b: Published, to: float | None = None, *, method: Method = "tightest", time_limit: float = 1.0
 ) -> PublishedComparison:
     """Compare two systems by scores that were published at different persistences.
 
@@ -276,8 +252,6 @@ def compare_published(
     >>> found.verdict, found.meetings[0].p
     ('A', 0.5)
     """
-    if not (a.single and b.single):
-        raise UsageError("compare_published takes one score for each system.")
     asked = min(a.p, b.p) if to is None else check_persistence(to)
     places = dict.fromkeys([asked, *sorted({a.p, b.p})])
     meetings = tuple(
@@ -291,7 +265,9 @@ def _advice(a: Published, b: Published, to: float) -> list[str]:
     """What would settle an undecided comparison, judged by the closed form."""
     advice = []
     if a.residual is not None or b.residual is not None:
-        judged = Meeting(*(relaxed_transfer(replace(published, residual=None), to) for published in (a, b)))
+        judged = Meeting(
+            *(transfer_published(replace(published, residual=None), to, "relaxed") for published in (a, b))
+        )
         could = judged.verdict != "undecided"
         verdict = f"could decide it (for {judged.verdict} if none is relevant)."
         advice.append(f"Judging the documents behind the residuals {verdict if could else NOT_ENOUGH}")
@@ -309,4 +285,4 @@ def _finer(better: Published, worse: Published, to: float) -> bool:
     """Whether one wins for some scores within the printed digits, were they known exactly."""
     low = relaxed_range(better.score_range[1], better.p, to, better.depth)[0]
     high = relaxed_range(worse.total_range[0], worse.p, to, worse.depth if worse.residual is None else None)[1]
-    return bool(low > high)
+    return low > high

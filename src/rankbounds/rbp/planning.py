@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.choices import check_choice, check_persistence, check_share
+from rankbounds.choices import check_persistence, check_share
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
@@ -28,24 +28,20 @@ from rankbounds.stats.rank_correlation import kendall_tau
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-KINDS = ("depths", "examined")
 FINE_GRID = (*GRID, *(thousandth / 1000 for thousandth in range(991, 1000)))
 """Persistences 0, 0.01, ..., 0.99, 0.991, ..., 0.999."""
 
 
 def fit_persistence(
-    counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]], *, kind: str = "depths", confidence: float = 0.95
+    counts: Mapping[Any, Any] | Iterable[tuple[Any, Any]], *, confidence: float = 0.95
 ) -> dict[str, Any]:
     """Estimate the p that makes the observed reading depths most likely, with a confidence interval.
 
     Parameters
     ----------
     counts
-        A number of sessions by rank, as a mapping or as pairs.
-    kind
-        ``"depths"``: how many sessions ended at each rank (their deepest click, or the last result looked at). A rank
-        ``"10+"`` counts sessions seen to reach it, which may have continued. ``"examined"``: how many sessions looked
-        at each rank from 1 on; those at the last rank may have continued.
+        How many sessions ended at each rank (their deepest click, or the last result looked at), as a mapping or as
+        pairs. A rank ``"10+"`` counts sessions seen to reach it, which may have continued.
     confidence
         The level of the interval.
 
@@ -64,9 +60,8 @@ def fit_persistence(
     >>> print(round(fit["p"], 3), round(fit["ci_low"], 3), round(fit["ci_high"], 3))
     0.497 0.423 0.574
     """
-    check_choice("kind", kind, KINDS)
     check_share("The confidence of the interval", confidence)
-    ended, unseen = _stops(counts, kind)
+    ended, unseen = _stops(counts)
     ranks = np.arange(1, ended.size + 1)
     stops = float(ended.sum())
     went_on = float(((ranks - 1) * (ended + unseen)).sum())
@@ -87,38 +82,25 @@ def fit_persistence(
     }
 
 
-def _stops(counts: Any, kind: str) -> tuple[Floats, Floats]:
+def _stops(counts: Any) -> tuple[Floats, Floats]:
     """Return by rank how many sessions ended there, and how many were seen to go no further."""
-    pairs = list(counts.items() if isinstance(counts, Mapping) else counts)
-    if not pairs:
-        raise DataError("There are no counts.")
     table: dict[tuple[int, bool], float] = {}
-    for rank, number in pairs:
+    for rank, number in counts.items() if isinstance(counts, Mapping) else counts:
         text = str(rank).strip()
-        censored = text.endswith("+")
         try:
             depth, value = int(text.rstrip("+")), float(number)
         except ValueError:
             raise DataError(f'The line "{rank},{number}" is not a rank and a count.') from None
         if depth < 1 or not 0 <= value < np.inf:
             raise DataError(f'The line "{rank},{number}": ranks count from 1 on, and counts are not negative.')
-        if (depth, censored) in table:
+        if (depth, text.endswith("+")) in table:
             raise DataError(f"Rank {text} is listed twice.")
-        table[depth, censored] = value
-    deepest = max(depth for depth, _ in table)
-    ended, unseen = (
-        np.array([table.get((depth, mark), 0.0) for depth in range(1, deepest + 1)]) for mark in (False, True)
-    )
-    if kind == "depths":
-        return ended, unseen
-    if unseen.any() or len(table) < deepest:
-        raise DataError("Counts of examined ranks must give every rank from 1 on, without a plus.")
-    fewer = -np.diff(ended)
-    if (fewer < 0).any():
-        rank = int(np.flatnonzero(fewer < 0)[0]) + 2
-        raise DataError(f"More sessions examined rank {rank} than rank {rank - 1}, which RBP's user cannot do.")
-    unseen[-1] = ended[-1]
-    return np.append(fewer, 0.0), unseen
+        table[depth, text.endswith("+")] = value
+    if not table:
+        raise DataError("There are no counts.")
+    ranks = range(1, max(depth for depth, _ in table) + 1)
+    ended, unseen = (np.array([table.get((rank, mark), 0.0) for rank in ranks]) for mark in (False, True))
+    return ended, unseen
 
 
 def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
@@ -269,11 +251,17 @@ def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: in
     >>> round(found["ceiling"], 4), round(found["reaches"], 4)
     (0.6723, 0.1074)
     """
-    exact = Fraction(repr(check_persistence(p)))
+    check_persistence(p)
     for what, number in (("depth", depth), ("number of relevant documents", relevant), ("rank", rank)):
         if number is not None and number < 1:
             raise UsageError(f"The {what} must be a whole number from 1 on, not {number}.")
-    digits = _digits_below(exact, depth) if exact else None
+    digits = None
+    if p:
+        known = -depth * math.log10(p)
+        near = 1e-9 * max(1.0, known)  # logarithms are rounded
+        digits = math.floor(known + near)
+        if digits and known - digits < near and not Fraction(repr(p)) ** depth < Fraction(1, 10**digits):
+            digits -= 1
     found = {"p": p, "depth": depth, "residual": float(p) ** depth, "digits": digits}
     found["print_at_most"] = None if digits is None else digits + 1
     if relevant is not None:
@@ -281,14 +269,6 @@ def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: in
     if rank is not None:
         found["reaches"] = float(p) ** (rank - 1)
     return found | {"expected_examined": expected_examined(p)}
-
-
-def _digits_below(p: Fraction, depth: int) -> int:
-    known = depth * -math.log10(p)
-    near = round(known)
-    if abs(known - near) < 1e-9 * max(1.0, known):  # too near to a whole number for logarithms
-        return max(0, near if p**depth < Fraction(1, 10**near) else near - 1)
-    return math.floor(known)
 
 
 def plan_persistence(depth: int, digits: int) -> float:

@@ -10,10 +10,10 @@ greatest vector, R_G, always choosing 0 the least, R_L. These need *not* be the 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,7 +72,7 @@ def cannot_occur(score: float | str, p: float) -> str:
 
 @dataclass(frozen=True)
 class GreedyVectors:
-    """Return R_G and R_L of scores, with the unjudged ranks of R'_G and R'_L; rank is the last axis."""
+    """R_G and R_L of scores, with the unjudged ranks of R'_G and R'_L; rank is the last axis."""
 
     p: float
     precision: float
@@ -100,15 +100,13 @@ class GreedyVectors:
             accumulate(self.least + self.unjudged_least, to),
         )
 
-    def named(self) -> list[tuple[str, str]]:
+    def named(self) -> dict[str, str]:
         """Return R_G and R_L of one score, and R'_G and R'_L if ranks are unjudged, as text: 1, 0, ? for unjudged."""
-        pairs = {"R_G": self.greatest, "R_L": self.least}
-        found = [(name, "".join("1" if one else "0" for one in vector)) for name, vector in pairs.items()]
-        for (name, marks), unjudged in zip(list(found), (self.unjudged_greatest, self.unjudged_least), strict=True):
-            if self.unjudged_greatest.any() or self.unjudged_least.any():
-                marked = "".join("?" if flag else one for one, flag in zip(marks, unjudged, strict=True))
-                found.append((f"R'_{name[-1]}", marked))
-        return found
+        none = np.zeros(self.greatest.shape, dtype=bool)
+        vectors = {"R_G": (self.greatest, none), "R_L": (self.least, none)}
+        if self.unjudged_greatest.any() or self.unjudged_least.any():
+            vectors |= {"R'_G": (self.greatest, self.unjudged_greatest), "R'_L": (self.least, self.unjudged_least)}
+        return {name: "".join(np.where(open_, "?", np.where(one, "1", "0"))) for name, (one, open_) in vectors.items()}
 
     def range(self, to: float) -> tuple[Floats, Floats]:
         """Return the paper's range at ``to``: R_L to R'_G below p, R_G to R'_L above. It can be violated."""
@@ -200,8 +198,31 @@ BINARY = (0.0, 1.0)
 INEXACT = 4e-16
 """How far a score in floating point may lie from what was printed. At high digits and small p it matters: the unseen
 ranks below weigh nothing at p and much at another persistence."""
-ARITHMETIC = 1e-12
-"""Given away at either end of the closed form for floating point."""
+MOST_DIGITS = 15
+
+
+class Printed(NamedTuple):
+    """A number as it was printed, and its decimals."""
+
+    value: float
+    digits: int
+
+    @classmethod
+    def read(cls, what: str, number: float | str) -> Printed:
+        """Read a number, such as the text ``0.4320``, whose trailing zeros say how well it is known."""
+        try:
+            written = Decimal(str(number))
+        except InvalidOperation:
+            written = Decimal("NaN")
+        if not written.is_finite():
+            raise UsageError(f"The {what} must be a number, not {number!r}.")
+        return cls(float(written), min(max(-int(written.as_tuple().exponent), 0), MOST_DIGITS))
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest number from 0 on that is printed like this."""
+        half = 0.5 * 10.0**-self.digits * (1 + 1e-9) + INEXACT
+        return max(self.value - half, 0.0), self.value + half
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,13 +232,13 @@ class Published:
     Parameters
     ----------
     score
-        A number or, to keep trailing zeros, text such as ``"0.4320"``; or an array.
+        A number or, to keep trailing zeros, text such as ``"0.4320"``.
     p
         The persistence of the score.
     residual
         The printed residual. Without it, unjudged documents count as non-relevant at every persistence.
     digits
-        The number of known decimals; by default those written (of an array: the most of any of its numbers).
+        The number of known decimals; by default those written.
     topics
         The number of topics in the mean.
     gains
@@ -235,13 +256,13 @@ class Published:
     --------
     >>> import rankbounds as rb
     >>> published = rb.rbp.Published("0.4320", 0.8, residual="0.0500")
-    >>> print(published, published.score_range[1].round(6), published.total_range[1].round(6))
+    >>> print(published, round(published.score_range[1], 6), round(published.total_range[1], 6))
     0.4320 +0.0500 at p=0.8 0.43205 0.4821
     """
 
-    score: Any
+    score: float | str
     p: float
-    residual: Any = None
+    residual: float | str | None = None
     digits: int | None = None
     topics: int = 1
     gains: Any = BINARY
@@ -250,71 +271,59 @@ class Published:
 
     def __post_init__(self) -> None:
         check_persistence(self.p)
-        if self.topics != int(self.topics) or self.topics < 1:
-            raise UsageError(f"The number of topics must be a whole number from 1 on, not {self.topics}.")
-        if self.depth is not None and (self.depth != int(self.depth) or self.depth < 1):
-            raise UsageError(f"The depth must be a whole number from 1 on, not {self.depth}.")
-        if self.digits is not None and not 1 <= self.digits <= 15:
-            raise UsageError(f"The number of printed digits must lie between 1 and 15, not {self.digits}.")
+        for what, number in (("number of topics", self.topics), ("depth", self.depth)):
+            if number is not None and (number != int(number) or number < 1):
+                raise UsageError(f"The {what} must be a whole number from 1 on, not {number}.")
+        if self.digits is not None and not 1 <= self.digits <= MOST_DIGITS:
+            raise UsageError(f"The number of printed digits must lie between 1 and {MOST_DIGITS}, not {self.digits}.")
         object.__setattr__(self, "gains", _checked_gains(self.gains))
-        for what, value in (("score", self.values), ("residual", self.open_values)):
-            if value is not None and not ((value >= 0) & (value <= 1)).all():
-                raise UsageError(
-                    f"A {what} lies between 0 and 1; {value[~((value >= 0) & (value <= 1))].flat[0]} does not."
-                )
+        for what, printed in (("score", self.printed), ("residual", self.printed_residual)):
+            if printed is not None and not 0 <= printed.value <= 1:
+                raise UsageError(f"A {what} lies between 0 and 1; {printed.value} does not.")
         least, most = self.score_range[0], 1.0 if self.depth is None else 1 - self.p**self.depth
-        self._reject(
-            least + (0.0 if self.residual_range is None else self.residual_range[0]) > 1,
-            "The score {} and its residual add up to more than 1, which cannot be.",
-        )
-        self._reject(
-            least > most,
-            f"{{}} is more than {self.depth} relevant documents score at p={self.p:g} ({most:.4f}): is the depth "
-            "right?",
-        )
-        self._reject(~self._occurs(), cannot_occur("{}", self.p))
+        if self.residual_range is not None and least + self.residual_range[0] > 1:
+            raise DataError(f"The score {self.score} and its residual add up to more than 1, which cannot be.")
+        if least > most:
+            raise DataError(
+                f"{self.score} is more than {self.depth} relevant documents score at p={self.p:g} ({most:.4f}): is the "
+                "depth right?"
+            )
+        if not self._occurs():
+            raise DataError(cannot_occur(self.score, self.p))
 
     @cached_property
-    def values(self) -> Floats:
-        """The printed scores as numbers."""
-        return _numbers(self.score, "score")
+    def printed(self) -> Printed:
+        """The score, known to so many digits."""
+        value, digits = Printed.read("score", self.score)
+        return Printed(value, max(digits, 1) if self.digits is None else self.digits)
 
     @cached_property
-    def open_values(self) -> Floats | None:
-        """The printed residuals as numbers."""
-        return None if self.residual is None else _numbers(self.residual, "residual")
-
-    @cached_property
-    def known_digits(self) -> int:
-        """To how many digits the score is known."""
-        return _digits(self.score) if self.digits is None else self.digits
-
-    @cached_property
-    def known_digits_of_residual(self) -> int:
-        """To how many digits the residual is known."""
-        return _digits(self.residual) if self.digits is None else self.digits
-
-    @cached_property
-    def score_range(self) -> tuple[Floats, Floats]:
-        """The least and the greatest score that would have been printed like this."""
-        low, high = _rounds_to(self.values, self.known_digits)
-        return low, high if self.depth is None else np.minimum(high, 1 - self.p**self.depth)
-
-    @cached_property
-    def residual_range(self) -> tuple[Floats, Floats] | None:
-        """The same of the residual."""
-        if self.open_values is None:
+    def printed_residual(self) -> Printed | None:
+        """The residual, known to so many digits."""
+        if self.residual is None:
             return None
-        low, high = _rounds_to(self.open_values, self.known_digits_of_residual)
-        return low, np.minimum(high, 1 - self.score_range[0])
+        value, digits = Printed.read("residual", self.residual)
+        return Printed(value, max(digits, 1) if self.digits is None else self.digits)
 
     @cached_property
-    def total_range(self) -> tuple[Floats, Floats]:
+    def score_range(self) -> tuple[float, float]:
+        """The least and the greatest score that would have been printed like this."""
+        low, high = self.printed.range
+        return low, min(high, 1.0 if self.depth is None else 1 - self.p**self.depth)
+
+    @cached_property
+    def residual_range(self) -> tuple[float, float] | None:
+        """The same of the residual."""
+        if self.printed_residual is None:
+            return None
+        low, high = self.printed_residual.range
+        return low, min(high, 1 - self.score_range[0])
+
+    @cached_property
+    def total_range(self) -> tuple[float, float]:
         """Least and greatest score if every unjudged document is relevant."""
-        if self.residual_range is None:
-            return self.score_range
-        (low, high), (least, most) = self.score_range, self.residual_range
-        return np.minimum(1.0, low + least), np.minimum(1.0, high + most)
+        (low, high), (least, most) = self.score_range, self.residual_range or (0.0, 0.0)
+        return min(1.0, low + least), min(1.0, high + most)
 
     @cached_property
     def even_steps(self) -> int | None:
@@ -325,50 +334,30 @@ class Published:
         return steps if np.allclose(self.gains, np.linspace(0, 1, steps + 1), atol=1e-9, rtol=0) else None
 
     @property
-    def single(self) -> bool:
-        """Whether this is one score and not an array of them."""
-        return self.values.ndim == 0 and (self.open_values is None or self.open_values.ndim == 0)
+    def vectors(self) -> GreedyVectors:
+        """The paper's vectors of this score, with its residual if it has one."""
+        residual = 0.0 if self.printed_residual is None else self.printed_residual.value
+        return greedy_vectors(self.printed.value, self.p, 10.0**-self.printed.digits, residual)
 
-    def each(self) -> list[Published]:
-        """An array's scores one by one, known to the same digits."""
-        shape = np.broadcast_shapes(self.values.shape, () if self.open_values is None else self.open_values.shape)
-        scores = np.broadcast_to(self.values, shape).ravel().tolist()
-        if self.open_values is None:
-            return [replace(self, score=score, digits=self.known_digits) for score in scores]
-        digits = min(self.known_digits, self.known_digits_of_residual)
-        residuals = np.broadcast_to(self.open_values, shape).ravel().tolist()
-        pairs = zip(scores, residuals, strict=True)
-        return [replace(self, score=score, residual=residual, digits=digits) for score, residual in pairs]
-
-    def _reject(self, wrong: Flags, problem: str) -> None:
-        if wrong.any():
-            single = self.values.ndim == 0
-            name = str(self.score) if single else f"{np.broadcast_to(self.values, wrong.shape)[wrong].flat[0]:g}"
-            raise DataError(problem.replace("{}", name))
-
-    def _occurs(self) -> Flags:
+    def _occurs(self) -> bool:
         """Return whether any list has such a score: below p = 0.5 (with steps, below 1 / (steps + 1)) there are gaps.
 
         There the greatest score up to a limit is the greedy one, because a step at one rank outweighs everything below
         it.
         """
         low, high = self.score_range
-        steps = self.even_steps
-        if steps is None or self.p >= 1 / (self.topics * steps + 1):
-            return np.ones(np.shape(low), dtype=bool)
-        steps *= self.topics
-        reached = np.zeros(np.shape(low))
+        if self.even_steps is None or self.p >= 1 / (self.topics * self.even_steps + 1):
+            return True
+        steps, reached = self.even_steps * self.topics, 0.0
         ranks = 1 if self.p == 0 else math.ceil(math.log(1e-16) / math.log(self.p))
         for rank in range(ranks if self.depth is None else min(ranks, self.depth)):
             step = (1 - self.p) * self.p**rank / steps
-            reached += step * np.clip(np.floor((high - reached) / step + 1e-9), 0, steps)
+            reached += step * min(max(math.floor((high - reached) / step + 1e-9), 0), steps)
         return reached >= low - 1e-12
 
     def __str__(self) -> str:
-        if not self.single:
-            return f"{self.values.size} scores at p={self.p:g}"
-        open_ = "" if self.open_values is None else f" +{self.open_values:.{self.known_digits_of_residual}f}"
-        return f"{self.values:.{self.known_digits}f}{open_} at p={self.p:g}"
+        open_ = "" if self.printed_residual is None else " +{:.{}f}".format(*self.printed_residual)
+        return f"{self.printed.value:.{self.printed.digits}f}{open_} at p={self.p:g}"
 
 
 def _checked_gains(gains: Any) -> Any:
@@ -384,32 +373,3 @@ def _checked_gains(gains: Any) -> Any:
             "Divide grades by the largest one."
         )
     return levels
-
-
-def _numbers(values: Any, what: str) -> Floats:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise UsageError(f"The {what} must be a number, not {values!r}.") from None
-
-
-def _digits(values: Any) -> int:
-    """How many decimals a number is written with; of an array, the most that any has."""
-    if np.ndim(values):
-        return max((_digits(value) for value in np.asarray(values).ravel().tolist()), default=1)
-    try:
-        exponent = Decimal(str(values)).as_tuple().exponent
-    except InvalidOperation:
-        raise UsageError(f"{values!r} is not a decimal number.") from None
-    return min(max(-int(exponent), 1), 15) if isinstance(exponent, int) else 1
-
-
-def _rounds_to(values: Floats, digits: int) -> tuple[Floats, Floats]:
-    half = 0.5 * 10.0**-digits * (1 + 1e-9) + INEXACT
-    return np.clip(values - half, 0.0, 1.0), np.clip(values + half, 0.0, 1.0)
-
-
-def vectors_of(published: Published) -> GreedyVectors:
-    """The greedy vectors of a published score, with its residual if it has one."""
-    residual = 0.0 if published.open_values is None else published.open_values
-    return greedy_vectors(published.values, published.p, 10.0**-published.known_digits, residual)

@@ -31,15 +31,21 @@ from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice as check_choice
 from rankbounds.choices import check_persistence, check_share
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.shapes import QrelsLike as QrelsLike
+from rankbounds.collection.shapes import RunsLike as RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.best_runs import keep_best
 from rankbounds.measures import Measure, parse_measure, parse_measures
-from rankbounds.plots.style import COLOURS, colour_of, figure, fresh_panels, marker_of
+from rankbounds.plots.style import COLOURS as COLOURS
+from rankbounds.plots.style import colour_of as colour_of
+from rankbounds.plots.style import draw_band as draw_band
+from rankbounds.plots.style import figure, fresh_panels, marker_of
 from rankbounds.results import Result
 from rankbounds.studies.papers import PAPERS, Source, items_in, papers_called, sources_in
 from rankbounds.tables import plain
 from rankbounds.threads import Progress as Progress
+from rankbounds.threads import track as track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

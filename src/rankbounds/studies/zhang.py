@@ -8,23 +8,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.evaluate import evaluate
-from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.plots.rbp import contribution_of_ranks, range_over_persistence, range_panel
-from rankbounds.plots.style import COLOURS
-from rankbounds.rbp.curves import PERSISTENCES
-from rankbounds.rbp.other_persistence import relaxed_transfer, transfer_published
-from rankbounds.rbp.published_score import Published, significant_ranks, vectors_of
-from rankbounds.studies.study import Progress, Rows, StudyResult, pivot, study
-from rankbounds.threads import track
+import rankbounds as rb
+from rankbounds.studies.study import COLOURS, Progress, QrelsLike, Rows, RunsLike, StudyResult, pivot, study, track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +44,7 @@ def ranks_by_persistence(
     factor of two more generous, and its depth smaller by up to log(2) / -log(p) ranks.
     """
     rows: Rows = [
-        {"p": p, "precision": precision, "ranks": significant_ranks(p, precision), "depth": _depth(p, precision)}
+        {"p": p, "precision": precision, "ranks": rb.rbp.significant_ranks(p, precision), "depth": _depth(p, precision)}
         for p in persistences
         for precision in precisions
     ]
@@ -81,14 +70,14 @@ def ranks_by_persistence(
 
 
 def _depth(p: float, precision: float) -> int:
-    return significant_ranks(p, 2 * precision)
+    return rb.rbp.significant_ranks(p, 2 * precision)
 
 
 @ranks_by_persistence.figure()
 def contributions_by_rank(result: StudyResult, axes: Axes) -> None:
     """What a relevant document at each rank adds to RBP, for three p (Figure 1)."""
     persistences = result.settings["persistences"]
-    contribution_of_ranks(persistences[:: max(1, len(persistences) // 3)], ax=axes)
+    rb.plots.contribution_of_ranks(persistences[:: max(1, len(persistences) // 3)], ax=axes)
 
 
 @study("Zhang, Park and Moffat 2008, Figure 2, Figure 3, Figure 4")
@@ -107,16 +96,23 @@ def range_by_persistence(
     documents as early, R_L as late as the printed score allows; R'_G and R'_L are the same with a residual, their
     unjudged documents relevant.
     """
-    asked = [Published(score, p), Published(score, p, residual)]
+    asked = [rb.rbp.Published(score, p), rb.rbp.Published(score, p, residual)]
     for at, one in itertools.product(persistences, scores):
-        with contextlib.suppress(DataError):  # a score that cannot occur there
-            asked.append(Published(one, at, digits=asked[0].known_digits))
+        with contextlib.suppress(rb.DataError):  # a score that cannot occur there
+            asked.append(rb.rbp.Published(one, at, digits=asked[0].printed.digits))
     rows: Rows = []
     for published in asked:
-        vectors = vectors_of(published)
+        vectors = published.vectors
         known = {"score": f"{published.score}", "p": published.p, "residual": published.residual}
         for to in np.linspace(0.05, 0.95, 19).round(2).tolist():
-            held = relaxed_transfer(published, to)
+            held = rb.rbp.transfer(
+                published.score,
+                published.p,
+                to,
+                method="relaxed",
+                residual=published.residual,
+                digits=published.printed.digits,
+            )
             names = ("R_G", "R_L", "R'_G", "R'_L")
             ours = dict(zip(names, (float(one) for one in vectors.scores(to)), strict=True))
             rows.append(known | {"to": to} | ours | {"low": held.low, "high": held.high})
@@ -130,19 +126,22 @@ def range_by_persistence(
         f"{inside:,} of {2 * len(rows):,} scores of R_G and R_L lie within the range that holds. The paper takes them "
         "for its ends, which they are not always (see the errata)."
     )
-    named = [*vectors_of(asked[0]).named(), *vectors_of(asked[1]).named()[2:]]
-    table = [{"vector": name, f"ranks 1 to {VECTOR_SHOWN}": marks[:VECTOR_SHOWN]} for name, marks in named]
+    named = asked[0].vectors.named() | asked[1].vectors.named()
+    table = [{"vector": name, f"ranks 1 to {VECTOR_SHOWN}": marks[:VECTOR_SHOWN]} for name, marks in named.items()]
     return StudyResult(rows, answer, tables={f"{score} at p = {p:g}": table}, agreement=agreement)
 
 
 METHODS = ("relaxed", "greedy")
 SOUND = ("relaxed", "exact", "with_residuals")
+METHODS_COMPARED = ("greedy", *SOUND)
 
 
 @range_by_persistence.figure()
 def range_of_score(result: StudyResult, axes: Axes) -> None:
     """The range of a score over all persistences, and the vectors R_G and R_L (Figure 2)."""
-    range_over_persistence(Published(result.settings["score"], result.settings["p"]), axes, methods=METHODS)
+    rb.plots.range_over_persistence(
+        rb.rbp.Published(result.settings["score"], result.settings["p"]), axes, methods=METHODS
+    )
 
 
 @range_by_persistence.figure(
@@ -151,14 +150,16 @@ def range_of_score(result: StudyResult, axes: Axes) -> None:
 )
 def panels_of_scores(result: StudyResult, axes: Any) -> None:
     """The same for several scores and persistences (Figure 3)."""
-    range_panel(result.settings["persistences"], result.settings["scores"], axes, methods=METHODS)
+    rb.plots.range_panel(result.settings["persistences"], result.settings["scores"], axes, methods=METHODS)
 
 
 @range_by_persistence.figure()
 def range_with_residual(result: StudyResult, axes: Axes) -> None:
     """The range of a score with a residual, and the vectors R_G, R_L, R'_G and R'_L (Figure 4)."""
     settings = result.settings
-    range_over_persistence(Published(settings["score"], settings["p"], settings["residual"]), axes, methods=METHODS)
+    rb.plots.range_over_persistence(
+        rb.rbp.Published(settings["score"], settings["p"], settings["residual"]), axes, methods=METHODS
+    )
 
 
 @study("Zhang, Park and Moffat 2008, Section 7")
@@ -166,7 +167,7 @@ def deciding_by_persistence(
     qrels: QrelsLike,
     runs: RunsLike,
     *,
-    persistences: Sequence[float] = PERSISTENCES,
+    persistences: Sequence[float] = (0.5, 0.8, 0.95),
     digits: Sequence[int] = (2, 4),
     pairs: int = 100,
     seed: int = 0,
@@ -183,75 +184,74 @@ def deciding_by_persistence(
     (for single topics, each with a topic); for means there may be fewer.
     """
     if len(set(persistences)) < 2:
-        raise UsageError("The study needs two persistences at least.")
-    scores = evaluate(qrels, runs, [RBP(p=p) for p in persistences])
+        raise rb.UsageError("The study needs two persistences at least.")
+    scores = rb.evaluate(qrels, runs, [rb.RBP(p=p) for p in persistences])
     if len(scores.runs) < 2:
-        raise UsageError("The study needs two runs at least.")
+        raise rb.UsageError("The study needs two runs at least.")
     known_topics = ~np.isnan(scores.value).any(axis=(0, 2))
     values, residuals = (part[:, known_topics] for part in (scores.value, scores.high - scores.low))
     topics = values.shape[1]
     if not topics:
-        raise UsageError("The runs share no judged topic.")
+        raise rb.UsageError("The runs share no judged topic.")
     rng = np.random.default_rng(seed)
-    a, b, topic = _draw_pairs(rng, values.shape[0], pairs, topics)
-    drawn = [(1, [(part[a, topic], part[b, topic]) for part in (values, residuals)])]
-    a, b, _ = _draw_pairs(rng, values.shape[0], pairs, None)
-    drawn.append((topics, [(part.mean(axis=1)[a], part.mean(axis=1)[b]) for part in (values, residuals)]))
+    of_topics = _draw_pairs(rng, values.shape[0], pairs, topics)
+    of_means = _draw_pairs(rng, values.shape[0], pairs, None)
+    # For each number of topics: the scores of A and of B by pair and persistence, then their residuals.
+    drawn = {
+        1: [part[chosen, of_topics[2]] for part in (values, residuals) for chosen in of_topics[:2]],
+        topics: [part.mean(axis=1)[chosen] for part in (values, residuals) for chosen in of_means[:2]],
+    }
     moves = itertools.permutations(enumerate(persistences), 2)
-    steps = list(itertools.product(drawn, moves, digits))
+    steps = list(itertools.product(drawn.items(), moves, digits))
     rows = []
-    for (count, ((moved, met), left_open)), ((at_from, p), (at_to, to)), known in track(steps, progress, len(steps)):
-        published = Published(np.round(moved[:, at_from], known), p, digits=known, topics=count)
+    for (count, arrays), ((at_from, p), (at_to, to)), known in track(steps, progress, len(steps)):
+        moved, met, open_moved, open_met = arrays
         truth = np.sign(moved[:, at_to] - met[:, at_to])
-        decisions = _decisions(published, np.round(met[:, at_to], known), to, time_limit)
-        open_a, open_b = np.round(left_open[0][:, at_from], known), np.round(left_open[1][:, at_to], known)
-        other = Published(np.round(met[:, at_to], known), to, open_b, known, count)
-        decisions["with_residuals"] = _with_residuals(replace(published, residual=open_a), other)
+        parts = (moved[:, at_from], met[:, at_to], open_moved[:, at_from], open_met[:, at_to])
+        printed = zip(*(np.round(part, known).tolist() for part in parts), strict=True)
+        decisions = [_decisions(*each, p=p, to=to, time_limit=time_limit, digits=known, topics=count)
+                     for each in printed]  # fmt: skip
         row = {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
-        for method, decided in decisions.items():
+        for method in METHODS_COMPARED:
+            decided = np.array([each[method] for each in decisions])
             row[method] = float(np.mean(decided != 0))
             row[f"{method}_wrong"] = float(np.mean((decided != 0) & (decided != truth)))
         rows.append(row)
     return StudyResult(rows, _answer(rows), settings={"runs": len(scores.runs), "topics": topics})
 
 
-def _draw_pairs(rng: np.random.Generator, runs: int, pairs: int, topics: int | None) -> tuple[Ints, Ints, Ints]:
+def _draw_pairs(rng: np.random.Generator, runs: int, pairs: int, topics: int | None) -> Any:
     """Pairs of different runs, in random order, and a topic for each; without topics no pair comes twice."""
     if topics is None:
         first, second = np.divmod(rng.permutation(runs * runs), runs)
         different = first != second
-        return first[different][:pairs], second[different][:pairs], np.zeros(0, dtype=np.int64)
+        return first[different][:pairs], second[different][:pairs]
     first = rng.integers(runs, size=pairs)
     return first, (first + rng.integers(1, runs, size=pairs)) % runs, rng.integers(topics, size=pairs)
 
 
-def _decisions(published: Published, met: Floats, to: float, time_limit: float) -> dict[str, Ints]:
-    """By method: 1 where the moved score is surely the higher, -1 where it is the lower, 0 where neither is sure."""
-    printed = Published(met, to, digits=published.known_digits, topics=published.topics)
-    greedy, relaxed = (transfer_published(published, to, method) for method in ("greedy", "relaxed"))
+def _decisions(
+    a: float, b: float, open_a: float, open_b: float, *, p: float, to: float, time_limit: float, **known: int
+) -> dict[str, int]:
+    """By method: 1 where A, moved from p, is surely higher than B, -1 where it is lower, 0 where neither is sure."""
+    met = rb.rbp.Published(b, to, residual=open_b, **known)
+    greedy, relaxed = (rb.rbp.transfer(a, p, to, method=method, **known) for method in ("greedy", "relaxed"))
+    with_residual = rb.rbp.transfer(a, p, to, method="relaxed", residual=open_a, **known)
     decided = {
-        "greedy": _side(greedy.low, greedy.high, met, met),
-        "relaxed": _side(relaxed.low, relaxed.high, *printed.score_range),
+        "greedy": _side(greedy, b, b),
+        "relaxed": _side(relaxed, *met.score_range),
+        "with_residuals": _side(with_residual, met.score_range[0], met.total_range[1]),
     }
+    decided["exact"] = decided["relaxed"]
     # The exact range holds the greedy vectors and lies within the relaxed range: only between them is it needed.
-    between = (decided["relaxed"] == 0) & (_side(greedy.low, greedy.high, *printed.score_range) != 0)
-    exact = decided["relaxed"].copy()
-    scores = np.broadcast_to(published.values, met.shape)
-    for place in np.flatnonzero(between).tolist():
-        single = Published(scores[place], published.p, digits=published.known_digits, topics=published.topics)
-        range_ = transfer_published(single, to, "exact", time_limit)
-        exact[place] = _side(range_.low, range_.high, *(end[place] for end in printed.score_range))
-    return decided | {"exact": exact}
+    if not decided["relaxed"] and _side(greedy, *met.score_range):
+        exact = rb.rbp.transfer(a, p, to, method="exact", time_limit=time_limit, **known)
+        decided["exact"] = _side(exact, *met.score_range)
+    return decided
 
 
-def _with_residuals(a: Published, b: Published) -> Ints:
-    """The same by the relaxed range, whatever the unjudged documents behind the residuals are."""
-    there = relaxed_transfer(a, b.p)
-    return _side(there.low, there.high, b.score_range[0], b.total_range[1])
-
-
-def _side(low: Floats, high: Floats, met_low: Floats, met_high: Floats) -> Ints:
-    return np.where(low > met_high, 1, np.where(high < met_low, -1, 0))
+def _side(there: Any, low: float, high: float) -> int:
+    return 1 if there.low > high else -1 if there.high < low else 0
 
 
 def _answer(rows: Rows) -> str:

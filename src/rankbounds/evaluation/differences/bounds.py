@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -80,7 +81,8 @@ def difference_bounds(
 
     Notes
     -----
-    Memory is bounded by the lists and by a few numbers for each pair, whatever the number of topics.
+    Memory is bounded by the lists and by a few numbers for each pair, whatever the number of topics. Topics on which no
+    judgment can change a list are summed for each run; only the others are gone through.
 
     Examples
     --------
@@ -94,15 +96,60 @@ def difference_bounds(
     ([0.0], [0.369], ['exact'])
     """
     first, second = np.triu_indices(len(lists.runs), 1) if pairs is None else pairs
-    low, high, scale = np.zeros(first.size), np.zeros(first.size), np.zeros(first.size)
-    exact = np.ones(first.size, dtype=bool)
-    for of_topic in topic_bounds(lists, measure, assumptions, (first, second)):
+    settled = SettledLists.of(lists, measure, assumptions)
+    low, high, scale = settled.sums(first, second)
+    same, exact = lists.same[first, second], np.ones(first.size, dtype=bool)
+    low[same], high[same] = 0.0, 0.0
+    for of_topic in topic_bounds(lists, measure, assumptions, (first, second), settled):
         with np.errstate(invalid="ignore"):  # topics whose differences are infinite to either side have no mean
             low, high = low + of_topic.low, high + of_topic.high
         scale += np.where(np.isfinite(of_topic.size), of_topic.size, 0.0)
         exact &= of_topic.exact
     topics = max(len(lists.topics), 1)
     return DifferenceBounds(drop_rounding(low, scale) / topics, drop_rounding(high, scale) / topics, exact)
+
+
+@dataclass(frozen=True, eq=False)
+class SettledLists:
+    """By run and topic: can neither judgments nor orders of ties change a list? Its value, and what lies beyond it."""
+
+    settled: Flags
+    value: Floats
+    tail: Floats
+    """The weights of what lies beyond the ends of lists."""
+
+    @classmethod
+    def of(cls, lists: SharedLists, measure: Measure, assumptions: Assumptions) -> SettledLists:
+        """Where the whole collection is open, only lists under measures of the list alone are settled."""
+        value, tail = np.zeros((2, *lists.has_list.shape))
+        settled = np.zeros(lists.has_list.shape, dtype=bool)
+        is_sum = measure.difference_argument == "weighted_sum" and not getattr(measure, "by_topic", False)
+        known = not (measure.reads_judgments or measure.estimates or (measure.has_residual and not is_sum))
+        known &= measure.list_only or assumptions.open != "collection"
+        orders_are_open = assumptions.bounds == "both" or assumptions.ties not in ORDERS
+        for number, batches in enumerate(lists.batches if known else ()):
+            for rankings in batches:
+                depth = measure.depth(rankings) if measure.list_only and not measure.judged_only else rankings.width
+                is_open = rankings.holes[:, :depth].any(axis=-1)
+                if rankings.tied is not None and orders_are_open:
+                    is_open |= rankings.tied.any(axis=-1)
+                values = assumptions.value(measure, rankings)
+                settled[number, rankings.topic] = ~is_open & np.isfinite(values)
+                value[number, rankings.topic] = values
+                tail[number, rankings.topic] = measure.open_tail(rankings) if is_sum else 0.0
+        return cls(settled[:, lists.topics], value[:, lists.topics], tail[:, lists.topics])
+
+    @cached_property
+    def topics(self) -> Flags:
+        """On which topics are all lists settled?"""
+        return np.asarray(self.settled.all(axis=0))
+
+    def sums(self, first: Ints, second: Ints) -> tuple[Floats, Floats, Floats]:
+        """For each pair over the settled topics: the least and the greatest difference, and the size of the scores."""
+        value, tail = self.value[:, self.topics], self.tail[:, self.topics].sum(axis=-1)
+        total, size = value.sum(axis=-1), np.abs(value).sum(axis=-1)
+        difference = total[first] - total[second]
+        return difference - tail[second], difference + tail[first], size[first] + size[second]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +160,18 @@ class TopicBounds(DifferenceBounds):
 
 
 def topic_bounds(
-    lists: SharedLists, measure: Measure, assumptions: Assumptions, pairs: tuple[Ints, Ints]
+    lists: SharedLists,
+    measure: Measure,
+    assumptions: Assumptions,
+    pairs: tuple[Ints, Ints],
+    settled: SettledLists | None = None,
 ) -> Iterator[TopicBounds]:
-    """The bounds of every pair, topic after topic of the lists."""
-    first, second = pairs
+    """The bounds of every pair, topic after topic of the lists; without those on which all lists are ``settled``."""
+    several = range(len(lists.topics)) if settled is None else np.flatnonzero(~settled.topics).tolist()
+    if not several:
+        return iter(())
+    of_lists = settled or SettledLists.of(lists, measure, assumptions)
+    (first, second), by_topic = pairs, lists.by_topic
     same = lists.same[first, second]
     covered = "both" if assumptions.bounds == "both" else "unjudged"
     covering = replace(assumptions, bounds=covered, open="retrieved", most_relevant=None)
@@ -126,11 +181,15 @@ def topic_bounds(
     unjudged = [] if assumptions.most_relevant is None else lists.documents(lambda rankings: rankings.holes, "all")
 
     def of_topic(place: int) -> TopicBounds:
-        rankings = lists.by_topic[place]
+        rankings = by_topic[place]
         # These lists lack what such measures read; nothing is known of how they differ.
         values = np.zeros(rankings.length.size) if measure.reads_judgments else assumptions.value(measure, rankings)
         observed = any_measure.subtracted(values[first], values[second])
         size = np.abs(values[first]) + np.abs(values[second])
+        alone = of_lists.settled[first, place] & of_lists.settled[second, place]
+        if alone.all():
+            low, high = observed - of_lists.tail[second, place], observed + of_lists.tail[first, place]
+            return TopicBounds(np.where(same, 0.0, low), np.where(same, 0.0, high), alone, size)
         greatest = answer(place)
         high, high_exact = greatest(first, second)
         turned, low_exact = greatest(second, first)
@@ -143,11 +202,13 @@ def topic_bounds(
             exact &= ~assumptions.limit_binds(measure, rankings.facts, rankings.topic[first], of_either, lists=2)
         low = np.where(np.isnan(low), np.nan, np.fmin(low, observed))
         high = np.where(np.isnan(high), np.nan, np.fmax(high, observed))
-        return TopicBounds(np.where(same, 0.0, low), np.where(same, 0.0, high), exact | same, size)
+        low = np.where(alone, observed - of_lists.tail[second, place], low)
+        high = np.where(alone, observed + of_lists.tail[first, place], high)
+        return TopicBounds(np.where(same, 0.0, low), np.where(same, 0.0, high), exact | same | alone, size)
 
     # Short array calls of a few pairs would only wait for each other in threads.
     threads = processors() if first.size >= PAIRS_FOR_THREADS else 1
-    return in_threads(of_topic, range(len(lists.topics)), threads)
+    return in_threads(of_topic, several, threads)
 
 
 class Arguments:

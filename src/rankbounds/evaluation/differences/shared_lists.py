@@ -47,27 +47,34 @@ class SharedLists:
     ----------
     has_list : array of bool
         By run and topic of the judgments: does the run have a list?
-    any_list : dict of Rankings
-        For each topic that some run has, one batch with a line for each run, which is empty where it has no list.
     topics : array of int
         The topics that all runs have lists for.
-    by_topic : list of Rankings
-        The batches of these.
     """
 
     def __init__(self, runs: Sequence[Run], facts: TopicFacts, rankings_of_runs: Sequence[Iterable[Rankings]]) -> None:
         self.runs, self.facts = list(runs), facts
+        self.batches = [list(batches) for batches in rankings_of_runs]
         self.has_list = np.zeros((len(self.runs), len(facts.query_ids)), dtype=bool)
-        pieces: dict[int, list[tuple[int, Rankings, int]]] = {}
-        for number, batches in enumerate(rankings_of_runs):
+        for number, batches in enumerate(self.batches):
             for batch in batches:
                 self.has_list[number, batch.topic] = True
+        self.topics = np.flatnonzero(self.has_list.all(axis=0))
+        self._matched: dict[object, list[Documents]] = {}
+
+    @cached_property
+    def any_list(self) -> dict[int, Rankings]:
+        """For each topic that some run has, one batch with a line for each run, empty where it has no list."""
+        pieces: dict[int, list[tuple[int, Rankings, int]]] = {}
+        for number, batches in enumerate(self.batches):
+            for batch in batches:
                 for line, topic in enumerate(batch.topic.tolist()):
                     pieces.setdefault(topic, []).append((number, batch, line))
-        self.any_list = {topic: self._batch(topic, pieces.pop(topic)) for topic in sorted(pieces)}
-        self.topics = np.flatnonzero(self.has_list.all(axis=0))
-        self.by_topic = [self.any_list[topic] for topic in self.topics.tolist()]
-        self._matched: dict[object, list[Documents]] = {}
+        return {topic: self._batch(topic, pieces.pop(topic)) for topic in sorted(pieces)}
+
+    @cached_property
+    def by_topic(self) -> list[Rankings]:
+        """The batches of the topics that all runs have lists for."""
+        return [self.any_list[topic] for topic in self.topics.tolist()]
 
     def _batch(self, topic: int, lists: list[tuple[int, Rankings, int]]) -> Rankings:
         runs = len(self.runs)

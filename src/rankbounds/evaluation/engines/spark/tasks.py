@@ -62,15 +62,44 @@ def session_here(master: str | None = None) -> SparkSession:
             )
         return active
     builder: Any = SparkSession.builder.appName("rankbounds").config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config(f"spark.executorEnv.{SAFE_PATH}", "1")
     if master is not None:
         builder = builder.master(master)
+    if sys.version_info < (3, 11):
+        reject_shadowing(Path.cwd())
     try:
-        session: SparkSession = builder.getOrCreate()
+        with _safe_path():
+            session: SparkSession = builder.getOrCreate()
     except Exception as error:
         where = f'on "{master}" ' if master else ""
         raise UsageError(f"Spark does not start {where}({first_sentence(error)}).") from None
     session.sparkContext.setLogLevel("OFF")  # what goes wrong in a task is reported in one sentence
     return session
+
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Without it, Python 3.11 and newer would import Spark's workers' modules from the current folder first."""
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let processes that start meanwhile import nothing from the current folder."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[SAFE_PATH]
+        os.environ.update({} if before is None else {SAFE_PATH: before})
+
+
+def reject_shadowing(folder: Path) -> None:
+    """Reject a folder whose files older Pythons than 3.11, as Spark's workers, would import instead of modules."""
+    for name in sys.modules.keys() - {"__main__"}:
+        own = getattr(sys.modules[name], "__file__", None)
+        for file in (folder / f"{name}.py", folder / name / "__init__.py"):
+            if file.exists() and not (own and file.samefile(own)):
+                raise UsageError(f"{file}: Spark's workers would run this file as the module {name}: rename it.")
 
 
 def context_of(session: SparkSession) -> SparkContext:
