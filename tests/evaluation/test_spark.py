@@ -96,12 +96,12 @@ def test_files_that_shadow_modules_are_refused_where_workers_would_import_them(t
         (tmp_path / f"{name}.py").touch()
     tasks.reject_shadowing(tmp_path)
     tasks.reject_shadowing(Path(rb.__file__).parents[1])  # the modules themselves
-    (tmp_path / "numpy").mkdir()
-    (tmp_path / "numpy" / "__init__.py").touch()
-    with pytest.raises(
-        rb.UsageError, match=r"numpy/__init__.py: Spark's workers would run this file as the module numpy"
-    ):
-        tasks.reject_shadowing(tmp_path)
+    for name, file in (("builtins", "builtins.py"), ("numpy", "numpy/__init__.py")):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).touch()
+        with pytest.raises(rb.UsageError, match=f"{file}: Spark's workers would run this file as the module {name}"):
+            tasks.reject_shadowing(tmp_path)
+        (tmp_path / file).unlink()
 
 
 def on_spark(*arguments, **options):

@@ -530,6 +530,37 @@ def test_the_first_repeat_of_many_parts_is_found_in_one_reading(tmp_path, monkey
     assert len([size for size in readings if size != 1 << 16]) < 5 < parts  # first lines are read again, and are short
 
 
+FULL = """
+import resource, sys
+from rankbounds.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 10, 1 << 10))
+sys.exit(main(["evaluate", sys.argv[1], sys.argv[2], "-m", "AP", "--engine", "stream", "--memory", "64K"]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are set otherwise there")
+@pytest.mark.parametrize("kind", ["plain", "parquet"])
+@pytest.mark.parametrize("full", ["run", "qrels"])
+def test_a_full_scratch_folder_is_named_with_what_to_do(tmp_path, kind, full):
+    qrels, run = lines(1, topics=200, order="mixed")
+    few = qrels[:5] if full == "run" else qrels
+    files = written(tmp_path, few, run, kind)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    ended = subprocess.run(
+        [sys.executable, "-c", FULL, *map(str, files)],
+        env=os.environ | {"TMPDIR": str(scratch)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert re.fullmatch(
+        rf"rankbounds: {scratch}: a copy of {tmp_path / full} that is sorted by topic cannot be written here "
+        r"\(File too large.*\)\. Free some space, or name another folder: scratch= in Python, the variable TMPDIR for "
+        r"commands\.\n",
+        ended.stderr,
+    )
+    assert not list(scratch.iterdir())
+
+
 LIMITED = """
 import resource, sys
 import rankbounds as rb

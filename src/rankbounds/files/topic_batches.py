@@ -131,6 +131,17 @@ ROW_BYTES = 50
 SPLIT_BYTES = 1 << 24
 
 
+class ScratchError(DataError):
+    """The folder for temporary files takes no more."""
+
+
+def scratch_error(folder: Path, error: Exception, what: str = "temporary files") -> ScratchError:
+    """Return the error for a folder in which something temporary cannot be written."""
+    reason = getattr(error, "strerror", None) or str(error).rpartition("error: ")[2]
+    remedy = "Free some space, or name another folder: scratch= in Python, the variable TMPDIR for commands."
+    return ScratchError(folder, f"{what} cannot be written here ({reason}).", remedy)
+
+
 class MixedTopicsError(Exception):
     """A topic that seemed complete goes on later in the file."""
 
@@ -308,6 +319,14 @@ class LargeFile:
 
     def split(self, parts: int, scratch: Path) -> list[Path | None]:
         """Split the file by topic into files in ``scratch``; a topic has the same part in every file."""
+        try:
+            return self._split(parts, scratch)
+        except Exception as error:
+            if not isinstance(error, OSError) and type(error).__module__.partition(".")[0] != "polars":
+                raise
+            raise scratch_error(scratch.parent, error, f"a copy of {self.path} that is sorted by topic") from None
+
+    def _split(self, parts: int, scratch: Path) -> list[Path | None]:
         folder = Path(tempfile.mkdtemp(dir=scratch))
         names = [folder / str(number) for number in range(parts)]
         if self.parquet:

@@ -34,7 +34,7 @@ from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
 from rankbounds.files.opening import STANDARD_INPUT, expand
-from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
+from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, ScratchError, scratch_error
 from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -59,12 +59,15 @@ def scratch_folder(below: str | os.PathLike[str] | None = None) -> Iterator[Path
     """Create a folder in this one (default: the system's temporary one), removed at the end."""
     parent = Path(below or tempfile.gettempdir())
     remove_abandoned(parent)
-    try:
-        made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise DataError(parent, f"no temporary files can be written here ({error.strerror or error}).") from None
-    with _ended_by_signals(), made as name, _locked(Path(name)):
-        yield Path(name)
+    with contextlib.ExitStack() as held:
+        held.enter_context(_ended_by_signals())
+        try:
+            made = tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent, ignore_cleanup_errors=True)
+            folder = Path(held.enter_context(made))
+            held.enter_context(_locked(folder))
+        except OSError as error:
+            raise scratch_error(parent, error) from None
+        yield folder
 
 
 def remove_abandoned(parent: Path) -> None:
@@ -256,6 +259,8 @@ class _Stream:
         """Raise the first of several problems, as reading the files at once would."""
         try:
             yield
+        except ScratchError:
+            raise
         except DataError:
             for file in files:
                 first = file.first_error(self.scratch)
