@@ -382,6 +382,18 @@ def test_no_interval_reaches_beyond_what_a_measure_can_be():
     assert all(0 <= part["ci_low"] <= part["ci_high"] <= 1 for part in known)
 
 
+@pytest.mark.parametrize(("topics", "shown"), [(2, False), (3, True)])
+def test_few_topics_show_no_more_than_their_signs(topics, shown):
+    """Two collections of two topics: four nearly equal differences show nothing; six of six show what signs can."""
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(topics)}
+    good, worse, bad = ["r", "n"], ["n", "r"], ["n", "m", "r"]
+    runs = {"a": dict.fromkeys(qrels, good), "b": dict.fromkeys(qrels, worse) | {"0": bad}}
+    (row,) = rb.compare_collections({"web": (qrels, runs), "news": (qrels, runs)}, "RR").pairs
+    assert row["p_value"] >= 2 * 0.5 ** (2 * topics)
+    assert (row["verdict"] != "no difference shown") == shown
+    assert (row["ci_low"] is not None) == shown
+
+
 def test_another_tools_percentages_are_not_cut_at_1(tmp_path):
     path = tmp_path / "AP.csv"
     path.write_text("topic,b,a\n1,20,25\n2,42,40\n3,22,31\n")

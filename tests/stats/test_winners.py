@@ -9,6 +9,7 @@ import pytest
 from scipy import optimize, stats
 
 import rankbounds as rb
+from array_scores import scores_of
 from rankbounds.evaluation.mean_intervals import student_quantile
 from rankbounds.stats.winners import OF_ALPHA, OF_POINT, lead_over_baseline, lead_over_second
 
@@ -171,6 +172,19 @@ def test_lower_is_better():
     (row,) = rb.compare(qrels, runs, "ESL", test="t", correction="holm").winner().rows()
     assert (row["run"], row["against"], row["lead"]) == ("near", "middle", pytest.approx(-7 / 6))
     assert row["ci_low"] <= row["corrected_lead"] <= row["ci_high"]
+
+
+@pytest.mark.parametrize("baseline", [None, "c"])
+def test_few_topics_that_differ_have_no_interval(baseline):
+    """As the difference itself: the sign of five topics shows nothing at the level .05."""
+    values = np.linspace(0.2, 0.7, 24).reshape(3, 8)[::-1].copy()
+    values[1, 5:] = values[2, 5:] = values[0, 5:]
+    scores = scores_of(values[..., None], measures=("AP",))
+    baseline = baseline and scores.runs[2]
+    for confidence, known in ((0.95, False), (0.9, True)):
+        found = rb.compare(scores, baseline=baseline, confidence=confidence).winner()
+        assert [row["ci_low"] is not None for row in found.rows()] == [known] * len(found.rows())
+        assert ("on 5 of 8 topics: the part due to chance cannot be estimated" in found.words()) != known
 
 
 def test_the_command_says_it(tmp_path, capsys):

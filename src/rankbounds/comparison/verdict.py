@@ -98,7 +98,7 @@ def compare(
         The level of verdicts and letters, and that of the intervals.
     margin : float, optional
         The largest difference that does not matter, in units of the scores. Pairs then have ``p_equivalent``, and
-        sentences say whether two runs are equivalent.
+        sentences say whether two runs are equivalent; p is 1 where fewer than five topics differ.
     ranks : {"all", "own"}
         The rank intervals on the leaderboard: those valid for all runs at once, or for each run alone, from its own
         comparisons with the others. Rows have both.

@@ -9,7 +9,7 @@ table shows it, by the same corrected p. The margin is the accepted loss:
 
 Without a margin only a run passes that is shown to be better, or that scores the same on every topic. "different" asks
 for both directions: pass if the runs are equivalent within the margin, fail if a difference is shown. With several
-runs, p-values of the margin are corrected for their number.
+runs, p-values of the margin are corrected for their number. Fewer than five topics that differ rule no margin out.
 
 A *value* ("nDCG@10 < 0.5", "judged@10 < 80%") is a fact about these topics, and is not tested.
 
