@@ -140,7 +140,6 @@ ONE_RUN = {
     "evaluate": lambda qrels, run: numbers(rb.evaluate(qrels, run, ["RBP(p=0.8)", "AP", "nDCG@10"])),
     "judge_next": lambda qrels, run: list(rb.judge_next(qrels, run, budget=5).rows()),
     "uncertainty": lambda qrels, run: plain(rb.uncertainty(qrels, run, q=0.3, interval="distribution").render("json")),
-    "judgments_needed": lambda qrels, run: rb.rbp.judgments_needed(qrels, run, [0.5, 0.8], 1),
     "bounds_by_depth": lambda qrels, run: numbers(rb.rbp.bounds_by_depth(qrels, run, [1, 3], [0.5, 0.8])),
     "check": lambda qrels, run: [check.effects for check in rb.check(run, qrels=qrels)],
     "contributions": lambda qrels, run: [

@@ -28,7 +28,6 @@ CALLS = {
     "rbp.find_crossings": (PAIR, lambda qrels, runs: rb.rbp.find_crossings(qrels, runs, per_topic=True).rows()),
     "explain": (ONE, lambda qrels, runs: rb.explain(qrels, runs, PRINTED).rows()),
     "judge_next": (RUNS, lambda qrels, runs: rb.judge_next(qrels, runs, budget=5).rows()),
-    "rbp.judgments_needed": (RUNS, lambda qrels, runs: rb.rbp.judgments_needed(qrels, runs, 0.5, 2)),
     "rbp.persistence_agreement": (RUNS, lambda qrels, runs: rb.rbp.persistence_agreement(qrels, runs, p=(0.5, 0.9))),
     "compare_replicates": (RUNS, lambda qrels, runs: rb.compare_replicates(qrels, runs, "AP", pattern=r"\d+$").rows()),
     "uncertainty": (RUNS, lambda qrels, runs: list(rb.uncertainty(qrels, runs, q=0.3, interval="distribution").rows())),

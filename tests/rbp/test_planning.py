@@ -45,7 +45,7 @@ def test_a_pool_of_100_supports_persistence_up_to_091():
         assert rb.rbp.plan_depth(p, digits) <= depth < rb.rbp.plan_depth(p + 2e-6, digits)
 
 
-def test_judgments_needed_bring_every_residual_down():
+def test_judgments_of_a_planned_depth_bring_every_residual_down(tmp_path, capsys):
     rng = np.random.default_rng(8)
     docs = [f"d{at}" for at in range(150)]
     runs = {
@@ -53,34 +53,23 @@ def test_judgments_needed_bring_every_residual_down():
         for n in range(3)
     }
     qrels = {f"t{t}": {d: int(rng.integers(0, 2)) for d in docs if rng.random() < 0.5} for t in range(3)}
-    p = (0.5, 0.8, 0.9)
-    rows = rb.rbp.judgments_needed(qrels, runs, p, digits=2)
-    for row in rows:
+    files = [str(tmp_path / name) for name in ("qrels", *runs)]
+    rb.Qrels(qrels).write(files[0])
+    for name, run in runs.items():
+        rb.Run(run).write(tmp_path / name)
+    assert main(["rbp", "depth", *files, "--p", "0.5,0.8,0.9", "--digits", "2", "--format", "json"]) == 0
+    for row in json.loads(capsys.readouterr().out):
         wanted = {
             (topic, doc)
             for run in runs.values()
             for topic, ranked in run.items()
-            for doc in _slowly_needed(ranked, qrels[topic], row["p"])
+            for doc in sorted(ranked, key=lambda doc: -ranked[doc])[: row["depth"]]
+            if doc not in qrels[topic]
         }
-        assert row["judgments"] == len(wanted)
-        assert row["per_topic"] == pytest.approx(len(wanted) / 3)
-        assert row["too_short"] == 0
-        judged = {t: dict(grades) for t, grades in qrels.items()}
-        for topic, doc in wanted:
-            judged[topic][doc] = 0
+        assert (row["judgments"], row["per_topic"]) == (len(wanted), pytest.approx(len(wanted) / 3))
+        judged = {topic: qrels[topic] | {doc: 0 for of, doc in wanted if of == topic} for topic in qrels}
         scores = rb.evaluate(judged, runs, rb.RBP(p=row["p"]))
         assert (scores.high - scores.low).max() < 0.01
-    assert rb.rbp.judgments_needed(qrels, runs, 0.99, digits=2)[0]["too_short"] == 9
-
-
-def _slowly_needed(ranked, judged, p):
-    """Judge the highest unjudged document until the residual is below 0.01."""
-    docs = sorted(ranked, key=lambda doc: -ranked[doc])
-    unjudged = [at for at, doc in enumerate(docs) if doc not in judged]
-    needed = []
-    while unjudged and p ** len(docs) + sum((1 - p) * p**at for at in unjudged) >= 0.01:
-        needed.append(docs[unjudged.pop(0)])
-    return needed
 
 
 def test_contributions_of_tables_1_and_2():

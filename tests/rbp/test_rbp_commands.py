@@ -38,11 +38,6 @@ def test_depth(command):
 
 
 def test_depth_for_a_collection(command, files):
-    out = command(
-        "rbp", "depth", files / "qrels", files / "run0", files / "run1", "--p", "0.5", "--digits", 1, "--format", "json"
-    )
-    (row,) = json.loads(out[1])
-    assert row == rb.rbp.judgments_needed(str(files / "qrels"), [str(files / "run0"), str(files / "run1")], 0.5, 1)[0]
     assert "judgments needed" in command("rbp", "depth", files / "qrels", files / "run0")[1]
 
 

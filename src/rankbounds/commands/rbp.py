@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.options import Option, Options, call, everyday, options_given
@@ -157,8 +158,8 @@ def run_depth(options: Options) -> None:
 
     --p 0.95 --digits 4 says how deep to judge so that what lies below adds less than 0.0001. --depth 100 --digits 4
     says up to which p judging to that depth is enough. --p 0.8 --depth 20 says what that leaves open, and how many
-    decimals may be printed. With QRELS and runs, the table shows how many more documents must be judged for each p
-    until every residual is that small.
+    decimals may be printed. With QRELS and runs, the table shows how many documents of the runs down to that depth have
+    no judgment yet.
 
     The depth follows Moffat and Zobel: what lies below adds less than 10^-digits. The significant ranks follow Zhang,
     Park and Moffat (Table 1): what lies below adds less than half of that, so that it rounds to nothing. The rules
@@ -166,7 +167,6 @@ def run_depth(options: Options) -> None:
     """
     from rankbounds.rbp.planning import (
         expected_examined,
-        judgments_needed,
         plan_depth,
         plan_persistence,
         plan_residual,
@@ -185,9 +185,7 @@ def run_depth(options: Options) -> None:
     persistences = [p for several in options.p or [list(PERSISTENCES)] for p in several]
     digits = options.digits
     if options.qrels:
-        rows = call(
-            options, judgments_needed, reading.judgments_from(options), reading.runs_from(options), persistences
-        )
+        rows = _judgments_needed(options, persistences)
     elif options.depth is not None and options.p:
         chosen = {"relevant": options.relevant, "rank": options.rank}
         rows = [plan_residual(p, options.depth, **chosen) for p in persistences]
@@ -215,9 +213,25 @@ def run_depth(options: Options) -> None:
         _column("judgments", None, "judgments needed"),
         _column("per_topic", 1),
         _column("most", None, "max per topic"),
-        _column("too_short", None, "lists too short"),
     )
     _write_columns(options, rows, columns)
+
+
+def _judgments_needed(options: Options, persistences: list[float]) -> list[dict[str, Any]]:
+    """Count the documents that lack a judgment in the pool of the depth that each p needs."""
+    from rankbounds.judging.pools import pool, restrict
+    from rankbounds.rbp.planning import expected_examined, plan_depth
+
+    judgments, runs = reading.collection_from(options)
+    rows = []
+    for p in persistences:
+        depth = plan_depth(p, options.digits)
+        pooled = restrict(judgments, call(options, pool, runs, depth=depth, budget=None))
+        topics = [list(docs.values()).count(POOLED_NOT_JUDGED) for docs in pooled.to_dict().values()]
+        counts = {"judgments": sum(topics), "per_topic": sum(topics) / len(topics), "most": max(topics)}
+        asked = {"p": p, "digits": options.digits, "depth": depth, "expected_examined": expected_examined(p)}
+        rows.append(asked | counts)
+    return rows
 
 
 def _column(name: str, decimals: int | None = None, heading: str | None = "") -> Column:
@@ -325,8 +339,8 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
     Option("--gains LIST", "possible gains of a document: 0,1 (binary; default), 0,0.5,1 (graded), or any", "0,1"),
     Option("--depth K", "only the first K ranks were scored, as in RBP@10", type=int),
     Option(
-        "--method tightest|exact|relaxed|greedy",
-        "tightest: exact, or as close as the time limit allows; greedy: the paper's method, which can be wrong",
+        "--method exact|relaxed|greedy",
+        "exact, or as close as the time limit allows; greedy: the paper's method, which can be wrong",
     ),
     Option("--time-limit SECONDS", "for each end of a range (default 1)", 1.0),
     Option("--measure MEASURE", "the measure of SCORE, if not RBP: P@10, DCG@10, SDCG(base=2)@20 (converted by --to)"),

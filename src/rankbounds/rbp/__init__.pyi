@@ -8,7 +8,6 @@ from rankbounds.rbp.fixed_weights import transfer_weights as transfer_weights
 from rankbounds.rbp.other_persistence import compare_published as compare_published
 from rankbounds.rbp.other_persistence import transfer as transfer
 from rankbounds.rbp.planning import fit_persistence as fit_persistence
-from rankbounds.rbp.planning import judgments_needed as judgments_needed
 from rankbounds.rbp.planning import persistence_agreement as persistence_agreement
 from rankbounds.rbp.planning import plan_depth as plan_depth
 from rankbounds.rbp.planning import plan_persistence as plan_persistence

@@ -17,7 +17,7 @@ Source: Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -26,11 +26,10 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.integer_program import solve
 from rankbounds.rbp.published_score import BINARY, Published
 
-Method: TypeAlias = Literal["tightest", "exact", "relaxed", "greedy"]
-METHODS = ("tightest", "exact", "relaxed", "greedy")
+Method: TypeAlias = Literal["exact", "relaxed", "greedy"]
+METHODS = ("exact", "relaxed", "greedy")
 ARITHMETIC = 1e-12
 """Given away at either end of the closed form for floating point."""
-NOT_ENOUGH = "would not be enough by the closed-form range."
 Verdict: TypeAlias = Literal["A", "B", "undecided"]
 
 
@@ -75,7 +74,7 @@ def outward_interval(low: float, high: float, digits: int = 4, limit: float = 1.
 
 
 def transfer(
-    score: float | str, p: float, to: float, *, method: Method = "tightest", time_limit: float = 1.0, **known: Any
+    score: float | str, p: float, to: float, *, method: Method = "exact", time_limit: float = 1.0, **known: Any
 ) -> Transferred:
     """Bound a published RBP score at another persistence, over all lists that could have had it.
 
@@ -86,8 +85,8 @@ def transfer(
     to
         The wanted persistence.
     method
-        ``"tightest"``: the exact range, or the best within ``time_limit``. ``"relaxed"``: a closed form. ``"exact"``:
-        the integer program alone. ``"greedy"``: the paper's, which can be violated.
+        ``"exact"``: an integer program, or the best range within ``time_limit``. ``"relaxed"``: a closed form.
+        ``"greedy"``: the paper's, which can be violated.
     time_limit
         The time limit for each end of the range, in seconds.
 
@@ -107,7 +106,7 @@ def transfer(
 
 
 def transfer_published(
-    published: Published, to: float, method: Method = "tightest", time_limit: float = 1.0
+    published: Published, to: float, method: Method = "exact", time_limit: float = 1.0
 ) -> Transferred:
     """As ``transfer``, of a ``Published`` score."""
     check_persistence(to)
@@ -118,7 +117,7 @@ def transfer_published(
     low = relaxed_range(published.score_range[0], published.p, to, published.depth)[0]
     high = relaxed_range(published.total_range[1], published.p, to, beyond)[1]
     proven = to == published.p or (published.gains == "any" and published.residual is None)
-    relaxed = Transferred(published, to, low, high, "exact" if proven and method == "exact" else "relaxed", proven)
+    relaxed = Transferred(published, to, low, high, "relaxed", proven)
     # Gains of any size leave no whole numbers to search: with a residual, the closed form is all there is.
     return relaxed if proven or method == "relaxed" or published.gains == "any" else _exact(relaxed, time_limit)
 
@@ -204,7 +203,7 @@ class PublishedComparison:
 
     meetings: tuple[Meeting, ...]
     """The first is the one that was asked for."""
-    advice: tuple[str, ...]
+    advice: tuple[str, ...] = ()
     """What further information would decide, where nothing is decided yet."""
 
     @property
@@ -224,7 +223,7 @@ class PublishedComparison:
 
 
 def compare_published(
-    a: Published, b: Published, to: float | None = None, *, method: Method = "tightest", time_limit: float = 1.0
+    a: Published, b: Published, to: float | None = None, *, method: Method = "exact", time_limit: float = 1.0
 ) -> PublishedComparison:
     """Compare two systems by scores that were published at different persistences.
 
@@ -242,7 +241,7 @@ def compare_published(
     PublishedComparison
         Its ``verdict`` at ``to`` (``"A"``, ``"B"`` or ``"undecided"``) holds for all lists that could have the printed
         scores; the ``meetings`` are the comparisons there and at either's own persistence; ``advice`` says what would
-        decide, by the closed form.
+        decide.
 
     Examples
     --------
@@ -257,32 +256,10 @@ def compare_published(
     meetings = tuple(
         Meeting(*(transfer_published(side, place, method, time_limit) for side in (a, b))) for place in places
     )
-    decided = meetings[0].verdict != "undecided" or method == "greedy"
-    return PublishedComparison(meetings, () if decided else tuple(_advice(a, b, asked)))
-
-
-def _advice(a: Published, b: Published, to: float) -> list[str]:
-    """What would settle an undecided comparison, judged by the closed form."""
-    advice = []
-    if a.residual is not None or b.residual is not None:
-        judged = Meeting(
-            *(transfer_published(replace(published, residual=None), to, "relaxed") for published in (a, b))
-        )
-        could = judged.verdict != "undecided"
-        verdict = f"could decide it (for {judged.verdict} if none is relevant)."
-        advice.append(f"Judging the documents behind the residuals {verdict if could else NOT_ENOUGH}")
-    finer = _finer(a, b, to) or _finer(b, a, to)
-    advice.append(f"More printed digits {'could decide it.' if finer else NOT_ENOUGH}")
+    if meetings[0].verdict != "undecided" or method == "greedy":
+        return PublishedComparison(meetings)
+    moved = [name for name, published in (("A", a), ("B", b)) if published.p != asked]
+    advice = [f"What would decide: the score of {name} at p={asked:g} itself, or its run." for name in moved]
     if max(a.topics, b.topics) > 1:
         advice.append("The scores of the single topics would narrow the range of a mean.")
-    for name, published in (("A", a), ("B", b)):
-        if published.p != to:
-            advice.append(f"Best: the score of {name} at p={to:g} itself, or its run.")
-    return advice
-
-
-def _finer(better: Published, worse: Published, to: float) -> bool:
-    """Whether one wins for some scores within the printed digits, were they known exactly."""
-    low = relaxed_range(better.score_range[1], better.p, to, better.depth)[0]
-    high = relaxed_range(worse.total_range[0], worse.p, to, worse.depth if worse.residual is None else None)[1]
-    return low > high
+    return PublishedComparison(meetings, tuple(advice))

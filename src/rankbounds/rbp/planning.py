@@ -16,12 +16,10 @@ from rankbounds.choices import check_persistence, check_share
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
-from rankbounds.evaluation.options import RankingOptions, chosen_options
+from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import merit
-from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rbp.curves import GRID, bounds_by_persistence
 from rankbounds.stats.rank_correlation import kendall_tau
 
@@ -300,69 +298,3 @@ def _digits(digits: int) -> int:
     if not 1 <= digits <= 300:
         raise UsageError(f"The number of digits must be a whole number from 1 on, not {digits}.")
     return digits
-
-
-def judgments_needed(
-    qrels: QrelsLike, runs: RunsLike, p: float | Iterable[float], digits: int = 4, **options: Unpack[RankingOptions]
-) -> list[dict[str, Any]]:
-    """Count the documents to be judged until every run's residual on every topic is below 10^-digits.
-
-    Each list gets as few judgments as possible, from the top.
-
-    Parameters
-    ----------
-    qrels, runs, **options
-        As in ``evaluate``; ties in one fixed order.
-    p
-        One persistence or several.
-    digits
-        The number of certain decimals.
-
-    Returns
-    -------
-    list of dict
-        A row for each p: ``judgments`` in all (a document that several runs need counts once), ``per_topic`` on
-        average, ``most`` for one topic, and ``too_short``: how many lists end too early for that (fully counted). Also
-        ``p``, ``digits``, the ``depth`` of ``plan_depth`` and ``expected_examined``, the documents that a user of
-        this p reads on average.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 0.5}}
-    >>> row = rb.rbp.judgments_needed(qrels, run, 0.5, digits=1)[0]
-    >>> row["depth"], row["judgments"], row["too_short"]
-    (4, 3, 0)
-    """
-    persistences = [p] if isinstance(p, int | float) else list(p)
-    depths = [plan_depth(persistence, digits) for persistence in persistences]
-    refused = {"gain": "what a document gains does not matter.", "topics": "every judged topic counts."}
-    order = "Judgments are planned for"
-    assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order=order)
-    facts = TopicFacts(reading.judgments(qrels))
-    goal = 10.0**-digits
-    needed: list[list[Any]] = [[] for _ in persistences]
-    short = [0] * len(persistences)
-    for job in reading.runs_to_read(runs):
-        run = job.read()
-        for rankings in join_lists(run, facts, assumptions).batches:
-            assert rankings.row is not None
-            for number, persistence in enumerate(persistences):
-                weight = (1 - persistence) * persistence ** np.arange(rankings.width)
-                tail = np.power(float(persistence), rankings.length)
-                # What is open before a document is judged, when all above it are; small weights are added up first.
-                below = np.cumsum(np.where(rankings.holes, weight, 0.0)[:, ::-1], axis=-1)[:, ::-1]
-                line, rank = np.nonzero(rankings.holes & (below + tail[:, None] >= goal))
-                key = run.pairs.keys[rankings.row[line, rank]]
-                needed[number].append(np.stack([key, rankings.topic[line].astype(np.uint64)]))
-                short[number] += int(np.count_nonzero(tail >= goal))
-    rows = []
-    for persistence, depth, found, too_short in zip(persistences, depths, needed, short, strict=True):
-        key, topic = np.concatenate(found, axis=-1)
-        _, first = np.unique(key, return_index=True)  # 64 bits of (topic, document) tell documents apart
-        per_topic = np.bincount(topic[first].astype(np.int64), minlength=len(facts.query_ids))
-        asked = {"p": float(persistence), "digits": digits, "depth": depth}
-        asked["expected_examined"] = expected_examined(persistence)
-        counts = {"judgments": int(per_topic.sum()), "per_topic": float(per_topic.mean()), "most": int(per_topic.max())}
-        rows.append({**asked, **counts, "too_short": too_short})
-    return rows
