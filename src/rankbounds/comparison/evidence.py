@@ -36,12 +36,12 @@ from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.differences import SharedUnjudged, chances_of_sums, draw_chances
-from rankbounds.probability.documents import UnjudgedDocuments, find_unjudged, follows_grades, looks_pooled
+from rankbounds.probability.differences import chances_of_sums, draw_chances
+from rankbounds.probability.documents import follows_grades, looks_pooled
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.estimates import NotEstimatedError
-from rankbounds.probability.models.probabilities import ByDocument, Constant
+from rankbounds.probability.models.probabilities import ByDocument
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
@@ -272,13 +272,9 @@ class Evidence:
         judgments attain both, 0 where they may be wider than necessary, NaN where none are known.
         """
         numbers = tuple(range(len(self.runs)) if among is None else among)
-        weighted = self._documents(measures, numbers) if self.assumptions.bounds != "both" else {}
 
         def of_measure(measure: Measure) -> DifferenceBounds:
-            if measure not in weighted:
-                return difference_bounds(self.shared_lists(numbers), measure, self.assumptions)
-            *_, low, high = SharedUnjudged(weighted[measure], Constant(0.5)).columns(exact=False)
-            return DifferenceBounds(low, high, np.ones(low.size, dtype=bool))
+            return difference_bounds(self.shared_lists(numbers), measure, self.assumptions)
 
         first, second = (np.array(numbers)[side] for side in np.triu_indices(len(numbers), 1))
         low, high, attained = np.empty((3, len(measures), first.size))
@@ -292,21 +288,6 @@ class Evidence:
         pairs = runs, np.full(runs.size, against)
         found = difference_bounds(self.shared_lists(), measure, self.assumptions, pairs)
         return merit_of_range(found.low, found.high, measure)[1]
-
-    def _documents(
-        self, measures: Sequence[Measure], numbers: tuple[int, ...]
-    ) -> dict[Measure, list[UnjudgedDocuments]]:
-        """Return the unjudged documents of these runs, by weighted-sum measure."""
-        weighted = [measure for measure in measures if is_weighted_sum(measure) and self._follows_unjudged]
-        new = [measure for measure in weighted if ("documents", measure, numbers) not in self._made]
-
-        def find(number: int) -> list[UnjudgedDocuments]:
-            run, lists = self.runs[number], self._batches(number)
-            return [find_unjudged(run, self.facts, one, self.assumptions, rankings_of_run=lists) for one in new]
-
-        by_run = list(in_threads(find, numbers, worth_starting())) if new else []
-        self._made |= {("documents", one, numbers): [of_run[at] for of_run in by_run] for at, one in enumerate(new)}
-        return {measure: self._made["documents", measure, numbers] for measure in weighted}
 
     def chances(self, measure: Measure) -> Pairs | None:
         """Estimate how likely each run of every pair is better; None where unknown or slow to compute.
@@ -339,18 +320,19 @@ class Evidence:
     def _chances_of_two(self, measure: Measure) -> tuple[float, float]:
         """Estimate how likely each of two runs is better."""
         unknown = math.nan, math.nan
-        if self._models.kind is None:
+        is_open = any(rankings.holes.any() for lists in self._all_batches for rankings in lists)
+        if not is_open or self._models.kind is None:
             return unknown
         try:
-            weighted = self._documents([measure], (0, 1))
-            if measure in weighted:
-                better, worse = chances_of_sums(weighted[measure], self._models.of(measure))
+            ends = self.bounds([measure]).numbers
+            low, high = ends["certain_low"][0], ends["certain_high"][0]
+            if is_weighted_sum(measure):
+                documents = [self._models.unjudged(number, measure) for number in (0, 1)]
+                better, worse = chances_of_sums(documents, self._models.of(measure), (low, high))
             else:
                 model = self._models.of_grades(measure)
                 completions = DrawnCompletions(self._open_collection, measure, model, SAMPLES, SEED)
-                ends = self.bounds([measure]).numbers
-                lead = merit_of_range(ends["certain_low"][0], ends["certain_high"][0], measure)
-                likely = draw_chances(completions, [(0, 1)], lead)
+                likely = draw_chances(completions, [(0, 1)], merit_of_range(low, high, measure))
                 if likely is None:
                     return unknown
                 better, worse, _ = likely

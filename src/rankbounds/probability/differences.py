@@ -3,11 +3,7 @@
 Two runs share unjudged documents, and a shared document is relevant for both or for neither. So each document counts
 once, with its net weight: its weight at its rank in A minus that at its rank in B (0 where a list does not hold it).
 
-Bounds that nothing can violate follow from letting every unjudged document take the value that helps A most (or hurts
-it most). What lies beyond the end of a list is unknown: in the best case for A, everything that follows A's list is
-relevant and nothing that follows B's is. A document that follows A's list may well stand in B's list; but relevant
-documents that neither list holds can follow A's as well, so the two choices do not get in each other's way, and the
-bounds are attained. A run against itself (the same lists from the same place) differs by 0 for certain.
+The bounds that no judgments can leave come from ``evaluation/differences``, and probabilities keep within them.
 """
 
 from __future__ import annotations
@@ -27,8 +23,7 @@ from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.differences import difference_bounds
-from rankbounds.evaluation.differences.shared_lists import same_lists
+from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import drop_rounding, merit, merit_of_range
 from rankbounds.measures import Measure
@@ -264,7 +259,9 @@ def pair_columns(
         unjudged_of = partial(models.unjudged, measure=measure)
         shared = SharedUnjudged(list(in_threads(unjudged_of, among, processors())), model)
         exact = len(pairs) <= MANY_PAIRS and not isinstance(model, Calibrated)
-        columns = shared.columns_with_interval(confidence, exact=exact)
+        lists = SharedLists(runs, models.facts, batches)
+        bounds = difference_bounds(lists, measure, models.assumptions)
+        columns = shared.columns_with_interval(confidence, (bounds.low, bounds.high), exact=exact)
     else:
         collection = OpenCollection(runs, models.facts, models.assumptions, batches)
         if isinstance(model, Calibrated) and all(model.out_of_sight(run.name) for run in runs):
@@ -339,10 +336,15 @@ def _drawn_columns(
     return (found.mean, found.sd, *found.better, bounds.low, bounds.high, *found.interval(confidence), error)
 
 
-def chances_of_sums(of_runs: list[UnjudgedDocuments], model: Any) -> tuple[Floats, Floats]:
-    """Of weighted sums over ranks: how likely each run of every pair is the better one; NaN where nothing is open."""
+def chances_of_sums(
+    of_runs: list[UnjudgedDocuments], model: Any, bounds: tuple[Floats, Floats]
+) -> tuple[Floats, Floats]:
+    """Of weighted sums over ranks: how likely each run of every pair is the better one; NaN where nothing is open.
+
+    ``bounds`` are the least and the greatest differences.
+    """
     pairs = len(of_runs) * (len(of_runs) - 1) // 2
-    _, sd, better, worse, *_ = SharedUnjudged(of_runs, model).columns(exact=pairs <= MANY_PAIRS)
+    _, sd, better, worse = SharedUnjudged(of_runs, model).columns(bounds, exact=pairs <= MANY_PAIRS)
     return np.where(sd > 0, better, np.nan), np.where(sd > 0, worse, np.nan)
 
 
@@ -387,27 +389,28 @@ class SharedUnjudged:
         self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
         self.bend = self.chance * (1 - self.chance)
         self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
-        self.tail = np.array([unjudged.tail[self.counted].sum() for unjudged in of_runs])
         self.shift = (
             np.array([model.shift(each.run.name) for each in of_runs]) if isinstance(model, Calibrated) else None
         )
         self.slope, self.covariance = estimation_slopes(model, of_runs)
 
-    def columns_with_interval(self, confidence: float, *, exact: bool) -> tuple[Floats, ...]:
+    def columns_with_interval(
+        self, confidence: float, bounds: tuple[Floats, Floats], *, exact: bool
+    ) -> tuple[Floats, ...]:
         """Beside ``columns``: a normal interval within the certain bounds, and no error of the probabilities."""
         from scipy.special import ndtri
 
-        mean, sd, *probabilities, low, high = self.columns(exact=exact)
+        (low, high), (mean, sd, *probabilities) = bounds, self.columns(bounds, exact=exact)
         half = float(ndtri((1 + confidence) / 2)) * sd
         ends = np.maximum(mean - half, low), np.minimum(mean + half, high)
         return (mean, sd, *probabilities, low, high, *ends, np.zeros(mean.size))
 
-    def columns(self, *, exact: bool) -> tuple[Floats, ...]:
-        """For all pairs: mean and sd of the difference, how likely each run is better, and certain bounds."""
+    def columns(self, bounds: tuple[Floats, Floats], *, exact: bool) -> tuple[Floats, ...]:
+        """For all pairs: mean and sd of the difference within its bounds, and how likely each run is better."""
         from scipy.special import ndtr
 
         first, second = np.triu_indices(len(self.of_runs), 1)
-        apart, variance, bent = self._distances()
+        variance, bent = self._distances()
         opened = np.array([unjudged.weight.sum() for unjudged in self.of_runs])
         expected = self.base + self._weighted(self.chance)
         between = self.slope[first] - self.slope[second]
@@ -419,18 +422,9 @@ class SharedUnjudged:
             net = slope[first] - slope[second]
             ups, downs = np.maximum(bent + net, 0.0) / 2, np.maximum(bent - net, 0.0) / 2
             estimation += (self.shift[first] * ups) ** 2 + (self.shift[second] * downs) ** 2
-        # The positive parts of the net weights add up to half of (their sum plus the sum of their sizes).
-        up = (opened[first] - opened[second] + apart) / 2
-        down = up - (opened[first] - opened[second])
-        base = self.base[first] - self.base[second]
-        same = np.array(
-            [same_lists(self.of_runs[a].run, self.of_runs[b].run) for a, b in zip(first, second, strict=True)]
-        )
         # Sums of equal worth may differ in their last bits, which makes no run the better one.
-        whole = self.base + opened + self.tail
-        whole = whole[first] + whole[second]
-        high = np.where(same, 0.0, drop_rounding(base + up + self.tail[first], whole)) / self.topics
-        low = np.where(same, 0.0, drop_rounding(base - down - self.tail[second], whole)) / self.topics
+        whole = self.base + opened
+        whole, (low, high) = whole[first] + whole[second], bounds
         mean = drop_rounding(expected[first] - expected[second], whole) / self.topics
         sd = np.sqrt(variance + estimation) / self.topics
         if exact:
@@ -445,15 +439,15 @@ class SharedUnjudged:
         # What is taken as normal reaches beyond bounds; what no judgments can bring about has no probability.
         better = np.select([low > 0, high <= 0], [1.0, 0.0], better)
         worse = np.select([high < 0, low >= 0], [1.0, 0.0], worse)
-        return mean, sd, better, worse, low, high
+        return mean, sd, better, worse
 
     def _weighted(self, values: Floats) -> Floats:
         """For each run the sum over its documents of their weights times these values."""
         runs = zip(self.of_runs, self.document, strict=True)
         return np.array([float(unjudged.weight @ values[document]) for unjudged, document in runs])
 
-    def _distances(self) -> tuple[Floats, Floats, Floats]:
-        """For each pair of runs, summed over documents: the size of the net weight, its variance, and for calibrated
+    def _distances(self) -> tuple[Floats, Floats]:
+        """For each pair of runs, summed over documents: the variance of the net weight, and for calibrated
         probabilities its size times q (1 - q).
 
         Documents that one run alone holds are summed run by run; for the others each topic is a matrix of runs by
@@ -462,12 +456,12 @@ class SharedUnjudged:
         runs = len(self.of_runs)
         first, second = np.triu_indices(runs, 1)
         spread = np.sqrt(self.bend)
-        alone_sums = np.zeros((3, runs))
+        alone_sums = np.zeros((2, runs))
         shared: list[tuple[Ints, Ints, Ints, Floats]] = []
         for run_number, (unjudged, document) in enumerate(zip(self.of_runs, self.document, strict=True)):
             alone = self.copies[document] == 1
             weight, bend = unjudged.weight[alone], self.bend[document[alone]]
-            alone_sums[:, run_number] = weight.sum(), weight**2 @ bend, weight @ bend
+            alone_sums[:, run_number] = weight**2 @ bend, weight @ bend
             rest = ~alone
             of_run = np.full(int(rest.sum()), run_number)
             shared.append((of_run, unjudged.topic[rest], document[rest], unjudged.weight[rest]))
@@ -481,18 +475,18 @@ class SharedUnjudged:
             matrix[run[cells], column] = weight[cells]
             if first.size <= PAIRS_AT_ONCE:
                 net = np.abs(matrix[first] - matrix[second])
-                return np.stack((net.sum(axis=-1), net**2 @ self.bend[columns], net @ self.bend[columns]))
+                return np.stack((net**2 @ self.bend[columns], net @ self.bend[columns]))
             from scipy.spatial.distance import pdist
 
             calibrated = self.shift is not None
             bent = pdist(matrix * self.bend[columns], "cityblock") if calibrated else np.zeros(first.size)
-            return np.stack((pdist(matrix, "cityblock"), pdist(matrix * spread[columns], "sqeuclidean"), bent))
+            return np.stack((pdist(matrix * spread[columns], "sqeuclidean"), bent))
 
         sums = alone_sums[:, first] + alone_sums[:, second]
         if order.size:
             for of_one_topic in in_threads(of_topic, np.split(order, cuts), processors()):
                 sums = sums + of_one_topic
-        return sums[0], sums[1], sums[2]
+        return sums[0], sums[1]
 
     def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
         """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""

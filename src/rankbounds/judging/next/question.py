@@ -262,13 +262,16 @@ class Question:
 
         ``judged`` are grades for some of the documents, NaN for the others.
         """
+        return merit_of_range(*self._bounds(pairs, judged), self.measure)
+
+    def _bounds(self, pairs: Sequence[Pair], judged: Floats | None = None) -> tuple[Floats, Floats]:
         facts, batches = self.collection.facts, self.batches
         if judged is not None:
             facts, batches = self._judged(judged)
         lists = SharedLists(self.collection.runs, facts, batches)
         first, second = (np.array(side) for side in zip(*pairs, strict=True))
         found = difference_bounds(lists, self.measure, self.collection.assumptions, (first, second))
-        return merit_of_range(found.low, found.high, self.measure)
+        return found.low, found.high
 
     def _judged(self, judged: Floats) -> tuple[TopicFacts, list[list[Rankings]]]:
         """Facts and rankings with some of the documents judged."""
@@ -309,7 +312,7 @@ class Question:
         """How likely the second of two runs is the better one, and the first; None where that would take long."""
         if is_weighted_sum(self.measure):
             of_runs = [self.models.unjudged(at, self.measure) for at in self.among]
-            better, worse = chances_of_sums(of_runs, self._model)
+            better, worse = chances_of_sums(of_runs, self._model, self._bounds([(0, 1)]))
         else:
             chances = draw_chances(self.drawn.again(SAMPLES, self.seed), [(0, 1)])
             if chances is None:
