@@ -1,5 +1,7 @@
 """Figures. Every function takes ``ax=None`` and returns the Axes it drew on.
 
+A new figure has settings of its own, whatever matplotlibrc says; axes that you give keep yours.
+
 All of them are attributes of this package: ``rankbounds.plots.bounds_by_depth(...)``.
 """
 
