@@ -38,6 +38,8 @@ GAP = "  "
 WORDS_OF_SENTENCE, SCANT_SENTENCE = 3, 16
 """How many words make a sentence, and how few cells a column of them can do with. Where there is room they get a third
 of the line, or half of it where they matter most."""
+TYPED = ("--", "-m ")
+"""How options begin."""
 
 _LATEX_SPECIAL = str.maketrans(
     {character: rf"\{character}" for character in "{}_&%$#"}
@@ -152,9 +154,9 @@ class _Layout:
         self.sentences = {
             column
             for column in self.left
-            if any(cell.count(" ") >= WORDS_OF_SENTENCE - 1 for cell in self.cells[column])
+            if any(cell.count(" ") >= WORDS_OF_SENTENCE - 1 or cell.startswith(TYPED) for cell in self.cells[column])
         }
-        """Columns that are wrapped."""
+        """Columns that are wrapped: sentences, and options, which nobody could type if they were cut."""
         self.names = {
             column
             for column in self.left - self.sentences

@@ -487,3 +487,25 @@ class TestErrorsCarryStructure:
             strict.add("lines left out", 1, [DataError(Place("run", line), f"line {line}.")])
         with pytest.raises(DataError, match="line 7"):
             Problems(lenient=False).take(strict)
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"relevance": "star"}, "--columns relevance=Stars "),
+        ({"query_id": "qid_x", "relevance": "Stars"}, "--columns query_id=query_id "),
+        (
+            {"relevance": "Stars", "source": "judge"},
+            'there is no column "judge": this table has query_id, doc_id, Stars',
+        ),
+    ],
+)
+def test_advice_on_columns_names_ours_and_those_that_are_there(columns, told):
+    rows = [{"query_id": "1", "doc_id": "a", "Stars": 1}, {"query_id": "1", "doc_id": "b", "Stars": 0}]
+    with pytest.raises(rb.DataError) as refused:
+        rb.evaluate(rows, {"1": ["a"]}, columns=columns)
+    assert told in str(refused.value)
+    with pytest.raises(rb.UsageError, match=r"\(--style beats\)"):
+        rb.compare({"1": {"a": 1}, "2": {"a": 1}}, [{"1": ["a"], "2": ["a"]}] * 3, "AP", baseline="run1").summary(
+            "groups"
+        )

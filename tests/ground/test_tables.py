@@ -89,3 +89,17 @@ def test_columns_name_the_number_they_are_about():
 @pytest.mark.parametrize(("share", "shown"), [(0.985, "98%"), (0.985 + 2e-16, "98%"), (0.99166, "99%"), (None, "-")])
 def test_a_share_is_the_same_however_it_was_added_up(share, shown):
     assert percent(share) == shown
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_options_to_type_are_never_cut(width):
+    """Those of two words would else be taken for names, which lose their middle."""
+    options = ["--unjudged condensed-and-more", "-m 'nDCG@10(gain=exponential)'", "-"]
+    rows = [
+        {"name": f"run {at}", "gap": 0.5, "by": by, "why": "a reason in many words"} for at, by in enumerate(options)
+    ]
+    with use_look(Look(width)):
+        text = build_table(rows, list(map(Column, rows[0]))).text()
+    assert "--unjudged" in text
+    assert "\N{HORIZONTAL ELLIPSIS}" not in text
+    assert "names are cut" not in text

@@ -156,7 +156,7 @@ def summary(
     if style == "groups" and comparison.system_rows[0]["group"] is None:
         placed = comparison.system_rows[0]["rank"] is not None
         why = "Too many runs for letters" if placed else "Letters are for tests of all pairs of runs"
-        raise UsageError(f'{why}: take style="beats".')
+        raise UsageError(f'{why}: take style="beats" (--style beats).')
     order = [comparison.runs.index(row["run"]) for row in comparison.leaderboard(comparison.measures[0])]
     place_of = {run: place for place, run in enumerate(order[:top], 1)}
     count, columns = len(comparison.runs), []

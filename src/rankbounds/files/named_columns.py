@@ -171,7 +171,7 @@ def find_column(columns: Iterable[str], known: tuple[str, ...]) -> str | None:
 def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundColumns:
     """Return the columns of a run, or of judgments, in a table; raise if one is missing."""
 
-    def needed(known: tuple[str, ...], what: str) -> str:
+    def needed(ours: str, known: tuple[str, ...], what: str) -> str:
         found = find_column(columns, known)
         if found is None:
             ranked = find_column(columns, POSITION_NAMES) if names.of_run and known == names.value else None
@@ -180,9 +180,9 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
             raise DataError(
                 source,
                 f"no column for the {what}: this table has {', '.join(columns)}.",
-                f"Say which one it is: --columns {known[0]}={own} (in Python columns={{'{known[0]}': '{own}'}})."
+                f"Say which one it is: --columns {ours}={own} (in Python columns={{'{ours}': '{own}'}})."
                 if ranked is None
-                else f'Scores fall from rank to rank: add minus "{ranked}" as {known[0]}, or read a CSV file as quepid '
+                else f'Scores fall from rank to rank: add minus "{ranked}" as {ours}, or read a CSV file as quepid '
                 "does (--formats quepid), by its ranks.",
             )
         if [name.lower() for name in columns].count(found.lower()) > 1:
@@ -190,10 +190,14 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
         return found
 
     further = {field: find_column(columns, getattr(names, field)) for field in OPTIONAL.get(names.what, ())}
+    for field, found in further.items():
+        if found is None and names.of_judgments and getattr(names, field) != getattr(ColumnNames, field):
+            named = ", ".join(getattr(names, field))
+            raise DataError(source, f'there is no column "{named}": this table has {", ".join(columns)}.')
     return FoundColumns(
-        needed(names.query, "query id"),
-        needed(names.doc, "document id"),
-        needed(names.value, names.value_name),
+        needed("query_id", names.query, "query id"),
+        needed("doc_id", names.doc, "document id"),
+        needed(names.value_name, names.value, names.value_name),
         **further,
     )
 
