@@ -39,9 +39,9 @@ from rankbounds.judging.candidates import NOT_RETRIEVED, ranks_of_judgments
 from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
-from rankbounds.probability.differences import pair_columns
 from rankbounds.probability.mean import draw_score, exact_score
 from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.probability.probable_differences import pair_columns
 from rankbounds.rankings.topic_facts import TopicFacts
 
 CONFIDENCE, LIST_LENGTH, OPEN, FAMILY = 0.95, 100, 0.1, re.compile("[A-Za-z]+")

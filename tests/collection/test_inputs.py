@@ -23,7 +23,7 @@ from rankbounds.columns.ids import Ids
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.options import ReadingOptions
 from rankbounds.files.objects import id_column
-from rankbounds.probability.differences import differences
+from rankbounds.probability.probable_differences import differences
 
 JUDGED = {"1": {"10": 2, "11": 0, "12": 1}, "2": {"10": 1, "13": 1}, "3": {"14": 0, "15": 1}}
 RETRIEVED = {

@@ -25,7 +25,7 @@ from rankbounds.evaluation.score_differences import TOLERANCE, better, differenc
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
 from rankbounds.measures.condensed import Condensed
-from rankbounds.probability.differences import differences as probable_differences
+from rankbounds.probability.probable_differences import differences as probable_differences
 from rankbounds.report import Choices, gather
 from rankbounds.stats.rank_correlation import agreement, kendall_tau, rank_biased_overlap, spearman, tau_ap
 from rankbounds.stats.separation import discriminative_power

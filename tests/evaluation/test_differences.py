@@ -16,7 +16,7 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.run import as_run
 from rankbounds.probability import differences as run_differences
-from rankbounds.probability.differences import differences as candidate_minus_baseline
+from rankbounds.probability.probable_differences import differences as candidate_minus_baseline
 
 
 def differences(*given, **how):

@@ -12,7 +12,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.errors import did_you_mean
-from rankbounds.probability.differences import differences
+from rankbounds.probability.probable_differences import differences
 
 QRELS = {str(topic): {"a": 1, "b": 0} for topic in range(6)}
 WHOLE = {topic: {"a": 2, "b": 1} for topic in QRELS}

@@ -16,7 +16,7 @@ import pytest
 import browser
 import rankbounds as rb
 from rankbounds.notebook import BAR_WIDTH, SHOWN_ROWS, Bar
-from rankbounds.probability.differences import differences
+from rankbounds.probability.probable_differences import differences
 from rankbounds.stats.separation import discriminative_power
 from rankbounds.tables import Table
 

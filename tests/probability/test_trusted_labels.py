@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.probability.differences import differences
+from rankbounds.probability.probable_differences import differences
 
 SHARE = {0: 0.2, 1: 0.7}
 """How often people call relevant what the model labels so."""

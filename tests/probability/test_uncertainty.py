@@ -20,12 +20,12 @@ from rankbounds.collection.run import as_run
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.probability import distribution as score_distribution
-from rankbounds.probability.differences import differences
 from rankbounds.probability.distribution import distribution_of_sum
 from rankbounds.probability.documents import find_retrieved, find_unjudged
 from rankbounds.probability.models.estimates import estimate
 from rankbounds.probability.models.probabilities import ByName, as_relevance_probability
 from rankbounds.probability.models.urn import sample_rankings
+from rankbounds.probability.probable_differences import differences
 from rankbounds.rankings.join import join
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import coverage_by_relevance_ratio
@@ -492,3 +492,14 @@ def test_the_order_of_runs_of_equal_quality_changes_nothing(q):
         for runs in (runs, dict(reversed(runs.items())))
     ]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+def test_differences_have_a_public_name(capsys, tmp_path):
+    qrels, runs = {"q": {"a": 1, "b": 0}}, {"A": {"q": ["x", "a"]}, "B": {"q": ["b", "x"]}}
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\n")
+    for name, ranked in runs.items():
+        lines = [f"q Q0 {document} {at} {9 - at} {name}\n" for at, document in enumerate(ranked["q"])]
+        (tmp_path / name).write_text("".join(lines))
+    files = [str(tmp_path / name) for name in ("qrels", "A", "B")]
+    assert main(["uncertainty", *files, "--difference", "--q", "0.5", "-m", "P@2", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == rb.probability.differences(qrels, runs, "P@2", q=0.5).rows()

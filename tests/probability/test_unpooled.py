@@ -17,9 +17,9 @@ from rankbounds.cli import main
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.run_names import groups_by_prefix
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.probability.differences import differences
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.groups_left_out import Fit
+from rankbounds.probability.probable_differences import differences
 from rankbounds.rankings.topic_facts import TopicFacts
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

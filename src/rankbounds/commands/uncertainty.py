@@ -91,7 +91,7 @@ def run_uncertainty(options: Options) -> Any:
         options.groups = groups_by_prefix([run.name for run in runs], options.groups_prefix)
     doing("estimating what unjudged documents are")
     if options.difference:
-        from rankbounds.probability.differences import differences
+        from rankbounds.probability.probable_differences import differences
 
         return call(options, differences, judgments, runs, asked, q=q)
     progress = progress_on_terminal("runs scored")

@@ -39,7 +39,7 @@ from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.score_differences import equal, mean_difference, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
-from rankbounds.probability.differences import limit_certainty
+from rankbounds.probability.probable_differences import limit_certainty
 from rankbounds.results import Column, Result, interval, place_cell
 from rankbounds.stats.equivalence import TOST
 

@@ -36,12 +36,12 @@ from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.differences import chances_of_sums, draw_chances
 from rankbounds.probability.documents import follows_grades, looks_pooled
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.estimates import NotEstimatedError
 from rankbounds.probability.models.probabilities import ByDocument
+from rankbounds.probability.probable_differences import chances_of_sums, draw_chances
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS

@@ -3,5 +3,6 @@
 from rankbounds.probability.models.trusted_labels import label_probabilities as label_probabilities
 from rankbounds.probability.models.urn import sample_rankings as sample_rankings
 from rankbounds.probability.models.urn import urn_moments as urn_moments
+from rankbounds.probability.probable_differences import differences as differences
 
 __all__: list[str]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.judging.candidates import DocumentsToJudge
-from rankbounds.probability.differences import limit_certainty
 from rankbounds.probability.documents import POOLED
+from rankbounds.probability.probable_differences import limit_certainty
 from rankbounds.results import Column
 from rankbounds.tables import number
 

@@ -188,7 +188,9 @@ def differences(
     seed: int = 0,
     **options: Unpack[RankingOptions],
 ) -> Differences:
-    """Every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
+    """Compare every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
+
+    The Python name of ``rankbounds uncertainty --difference``.
 
     Differences are the second run minus the first of two, and the better minus the worse among many.
 
@@ -216,10 +218,10 @@ def differences(
 
     Examples
     --------
-    >>> from rankbounds.probability.differences import differences
+    >>> import rankbounds as rb
     >>> qrels = {"q": {"d1": 1, "d2": 0}}
     >>> runs = {"b": {"q": ["d3", "d2"]}, "a": {"q": ["d1", "d3"]}}
-    >>> (pair,) = differences(qrels, runs, "P@2", q=0.5).pairs
+    >>> (pair,) = rb.probability.differences(qrels, runs, "P@2", q=0.5).pairs
     >>> pair.difference, pair.certain_low, pair.certain_high
     (0.5, 0.5, 0.5)
     """
