@@ -415,9 +415,10 @@ def test_what_is_wrong_with_a_file_has_its_place_whatever_the_file_is_called(tmp
 
 
 def test_judgments_among_the_runs_are_not_said_to_come_first(command, tmp_path):
-    """check takes them by an option."""
+    """check takes them by an option; alone they are described."""
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
-    _, out, _ = command("check", tmp_path / "qrels.txt")
+    (tmp_path / "run.txt").write_text(CLEAN)
+    _, out, _ = command("check", tmp_path / "run.txt", tmp_path / "qrels.txt")
     assert "this looks like judgments" in out
     assert "--qrels" in out
 
