@@ -62,7 +62,7 @@ def case_of(seed: int, number: int, chosen: list[str], spark: Any = None) -> tup
     rng = random.Random(f"{seed}/{number}")
     name = rng.choices(chosen, [PROPERTIES[one][1] for one in chosen])[0]
     make = PROPERTIES[name][0]
-    case = make(rng, spark) if name == "engines" and spark is not None else make(rng)
+    case = make(rng, spark) if name in ("engines", "commands") and spark is not None else make(rng)
     return name, replace(case, batch_cells=rng.choice((1, 4, 16, case.batch_cells)))
 
 

@@ -7,7 +7,7 @@ import csv
 import io
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -93,11 +93,11 @@ def _parsers() -> dict[str, Parser]:
     return {name: parser for name, parser in build_parser().commands.items() if name not in SKIPPED}
 
 
-def commands(rng: Random) -> Case:
-    """Any command with any options: a known exit code, no traceback, and no input changed."""
+def commands(rng: Random, spark: Any = None) -> Case:
+    """Any command with any options: a known exit code, no traceback, and no input changed; ``spark``: there too."""
     name, parser = rng.choice(list(_parsers().items()))
     collection = random_collection(rng, topics=4, docs=8)
-    given, written = _words(rng, name, parser)
+    given, written = _words(rng, name, parser, slow=spark is not None)
     words = [*name.split(), *given, *written]
     files = _inputs(rng, collection)
     read = _read_by(name, given, files)
@@ -118,7 +118,8 @@ def commands(rng: Random) -> Case:
 
     vast = any(len(digits) > 3 for word in words for digits in re.findall(r"\d+", word)) or "e300" in " ".join(words)
     shown = " ".join(shlex.quote(word) if word.isprintable() else f"$'{ascii(word)[1:-1]}'" for word in words)
-    return Case(files, check, f"rankbounds {shown}", seconds=3 if vast else 10, patient=vast)
+    seconds = 60 if "--engine=spark" in words else 3 if vast else 10
+    return Case(files, check, f"rankbounds {shown}", seconds=seconds, patient=vast)
 
 
 def _content(path: Path) -> bytes | None:
@@ -205,25 +206,28 @@ def _read_by(name: str, words: list[str], files: dict[str, bytes]) -> list[str]:
     ]
 
 
-def _words(rng: Random, name: str, parser: Parser) -> tuple[list[str], list[str]]:
+def _words(rng: Random, name: str, parser: Parser, *, slow: bool = False) -> tuple[list[str], list[str]]:
     """What is read and how; then where something is written."""
     given, positional, written = [], [], []
     bold = rng.choice((0.02, 0.06, 0.15))  # of many odd options the first is refused, and nothing else is tried
-    for action in parser.actions.values():
+    often = ("measures", "output", *(["engine"] if slow else []))
+    for option, action in parser.actions.items():
         if not action.option_strings:
             positional += _positional(rng, name, action)
-        elif action.required or rng.random() < (0.5 if action.dest in ("measures", "output") else bold):
-            (written if action.dest in WRITTEN else given).append(_option(rng, action))
+        elif action.required or rng.random() < (0.5 if action.dest in often else bold):
+            taken = option.words() if callable(option.words) else option.words
+            taken = [word for word in taken if slow or word != "spark"]
+            (written if action.dest in WRITTEN else given).append(_option(rng, action, taken))
     rng.shuffle(given)
     return [*positional, *(word for words in given for word in words)], [word for words in written for word in words]
 
 
-def _option(rng: Random, action: argparse.Action) -> list[str]:
+def _option(rng: Random, action: argparse.Action, taken: Sequence[str]) -> list[str]:
     flag = rng.choice(action.option_strings)
     if action.nargs == 0:
         return [flag]
     count = action.nargs if isinstance(action.nargs, int) else 1
-    values = [_value(rng, action) for _ in range(count)]
+    values = [rng.choice(taken) if taken and rng.random() < 0.5 else _value(rng, action) for _ in range(count)]
     if count == 1 and flag.startswith("--"):
         return [f"{flag}={values[0]}"]  # so that a value may begin with a dash
     return [flag, *values]

@@ -94,6 +94,16 @@ def test_a_case_depends_on_seed_and_number_alone(name):
     assert (first.files, first.command) == (again.files, again.command)
 
 
+def test_options_reach_the_tool_server_the_demo_and_spark_where_it_is_asked_for():
+    def drawn(spark):
+        return [fuzz.case_of(3, number, ["commands"], spark)[1].command for number in range(600)]
+
+    plain = drawn(None)
+    assert {"rankbounds mcp", "rankbounds demo"} <= {" ".join(words.split()[:2]) for words in plain}
+    assert not any("--engine=spark" in words for words in plain)
+    assert any("--engine=spark" in words for words in drawn("spark"))
+
+
 def fuzzed(tmp_path, *arguments):
     source = Path(fuzz.__file__).parents[1] / "src"
     paths = os.pathsep.join([str(tmp_path), str(source), os.environ.get("PYTHONPATH", "")])
