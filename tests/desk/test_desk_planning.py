@@ -215,7 +215,8 @@ def test_judging_a_sample_shows_the_audit_and_says_when_it_is_settled(collection
         ).rows()
         rows = [one | two for one, two in zip(drawn, rows, strict=True)]
         two = [str(collection / "runs" / f"{name}.txt") for name in goal["compare"]]
-        expected = rb.audit(str(collection / "labels.txt"), rows, two, difference=True, sequential=True)
+        labels = str(collection / "labels.txt")
+        expected = rb.audit(labels, rows, two, "RBP(p=0.8)", difference=True, sequential=True)
         (row,) = expected.rows()
     widths = [high - low for low, high in (shown[-1]["first"]["bounds"], *(now["bounds"] for now in shown))]
     assert widths == sorted(widths, reverse=True)

@@ -327,21 +327,26 @@ def test_reports_read_as_every_command_does(tmp_path, command):
     assert (plain["identity"]["options"].get("source"), labelled["identity"]["options"]["source"]) == (None, "human")
 
 
-def test_unjudged_documents_are_looked_up_only_in_runs_that_are_compared_closely(monkeypatch):
-    """Of many runs the pairs of the leading ones alone are looked at closely, which the others need not wait for."""
+def test_of_many_runs_only_pairs_of_those_that_lead_or_with_the_leader_are_bounded(monkeypatch):
+    """What unjudged documents leave of all pairs of many runs takes long."""
     asked = []
-    look = evidence.find_unjudged
+    bound = evidence.difference_bounds
 
-    def noted(run, *given, **options):
-        asked.append(run.name)
-        return look(run, *given, **options)
+    def noted(lists, measure, assumptions, pairs=None):
+        names = [run.name for run in lists.runs]
+        first, second = np.triu_indices(len(names), 1) if pairs is None else pairs
+        asked.extend({names[one], names[other]} for one, other in zip(first, second, strict=True))
+        return bound(lists, measure, assumptions, pairs)
 
-    monkeypatch.setattr(evidence, "find_unjudged", noted)
+    monkeypatch.setattr(evidence, "difference_bounds", noted)
     monkeypatch.setattr(evidence, "PROBABLE_ROWS", 0)
     monkeypatch.setattr(content, "LEADING", 2)
-    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "P@10"]))
-    assert sorted(asked) == sorted(2 * [held["runs"][run] for run in held["closely"]])
-    assert len(held["closely"]) == 2
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "AP"]))
+    closely = {held["runs"][run] for run in held["closely"]}
+    leaders = {doubts["leader"] for doubts in held["doubts"]}
+    assert closely in asked
+    assert {"bm25", "reranked"} in asked
+    assert all(pair == closely or pair & leaders for pair in asked)
 
 
 def test_what_to_judge_next_is_that_of_judge_next_though_only_the_tops_of_runs_are_ranked(demo):
