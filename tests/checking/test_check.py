@@ -435,3 +435,12 @@ def test_scores_that_all_rise_are_no_matter_of_exponents(run_file, monkeypatch):
     path = run_file("".join(f"1 Q0 d{at} {at} {at}e0 t\n" for at in range(1, 9)))
     found = finding(path, "line_against_score", examples=2)
     assert (found.count, len(found.examples), "exponents" in found.message) == (7, 2, False)
+
+
+@pytest.mark.parametrize("line", ["1 Q0 d 1 {} t", "1 Q0 {0} 2 0.5 t\n1 Q0 {0} 3 0.4 t", "{}"])
+def test_long_lines_are_named_in_short(line, tmp_path):
+    path = tmp_path / "long.run"
+    path.write_text("1 Q0 d0 1 1 t\n" + line.format("x" * 70_000) + "\n")
+    words = rb.check(path).words()
+    assert f"{path}:{len(line.splitlines()) + 1}: " in words
+    assert len(words) < 2_000

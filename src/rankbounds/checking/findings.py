@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import DataError, Place
+from rankbounds.errors import DataError, Place, readable
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.measures import parse_measure
@@ -107,7 +107,7 @@ class Finding:
     def lines(self) -> Iterator[str]:
         """In words, and below them the first places."""
         yield f"  {self.severity}: {self.message}"
-        yield from (f"    {place}: {words}" for place, words in zip(self.places, self.examples, strict=True))
+        yield from (f"    {place}: {readable(words)}" for place, words in zip(self.places, self.examples, strict=True))
         if self.places and self.count > len(self.places):
             yield f"    ... and {self.count - len(self.places):,} more"
 
