@@ -13,11 +13,9 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.order import ranks
-from rankbounds.evaluation.judged_runs import JudgedRuns
 from rankbounds.judging import pools
-from rankbounds.measures import parse_measures
 from real_data import archive
-from shared_task import rows, shared_task
+from shared_task import shared_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 QRELS, RUNS, GROUPS = shared_task()
@@ -125,29 +123,6 @@ class TestReduction:
     def test_a_rate_that_makes_no_sense_is_refused(self):
         with pytest.raises(rb.UsageError, match="percentage"):
             pools.draw_reductions(self.qrels, [0], seed=1)
-
-
-def test_scores_under_a_subset_are_those_of_the_smaller_judgments():
-    """The join is made once; here every draw is joined anew and must give the same numbers."""
-    measures = parse_measures(["AP", "Q", "Q'", "nDCG", "nDCG'", "Bpref", "Rpref_relative2", "Rpref_N", "RBP(p=0.8)"])
-    gain = {1: 2.0, 2: 5.0}
-    cut = {
-        query: dict(list(docs.items())[:at]) for at, (query, docs) in enumerate(RUNS["run0"].to_dict().items()) if at
-    }
-    runs = {**RUNS, "short": rb.Run.from_columns(*zip(*rows(cut), strict=True), name="short")}
-    judged = JudgedRuns(JUDGMENTS, runs, gain=gain)
-    subsets = [None, *pools.draw_reductions(JUDGMENTS, (70, 30), seed=4).values()]
-    found = judged.scores(subsets, measures)
-    assert found.shape == (3, 9, 6, 9)
-    for kept, values in zip(subsets, found, strict=True):
-        qrels = JUDGMENTS if kept is None else pools.subset(JUDGMENTS, kept)
-        anew = rb.evaluate(qrels, runs, measures, gain=gain)
-        assert values == pytest.approx(anew.value)
-        low, high = judged.low_high(kept, measures[-1])
-        assert (low, high) == (pytest.approx(anew.low[:, :, -1]), pytest.approx(anew.high[:, :, -1]))
-    infer = parse_measures(["infAP"])
-    sample = rb.evaluate(JUDGMENTS.only_judged(subsets[2]), runs, infer)
-    assert judged.scores(subsets[2:], infer)[0] == pytest.approx(sample.value)
 
 
 def weights_in_runs(names, p):

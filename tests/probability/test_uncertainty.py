@@ -29,7 +29,6 @@ from rankbounds.probability.probable_differences import differences
 from rankbounds.rankings.join import join
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import coverage_by_relevance_ratio
-from rankbounds.studies.park import JudgedToDepth, simulated_collection
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -382,29 +381,30 @@ def test_no_interval_is_infinite():
 
 
 def test_coverage_where_the_assumption_holds_and_where_it_fails():
-    found = coverage_by_relevance_ratio(
-        collections=60, relevance_ratios=(1.0, 0.2), ways=("true share", "logistic", "both sources"), seed=1
-    )
+    found = coverage_by_relevance_ratio(collections=60, relevance_ratios=(1.0, 0.2), seed=1)
     coverage = {(row["relevance_ratio"], row["way"]): row["coverage"] for row in found.rows()}
-    for key in ((1.0, "true share"), (1.0, "logistic"), (1.0, "both sources"), (0.2, "both sources")):
-        assert coverage[key] >= 0.85, key
+    assert coverage[1.0, "true share"] >= 0.85
     assert coverage[0.2, "true share"] < 0.1
-    assert coverage[0.2, "logistic"] > 0.6
 
 
-@pytest.mark.parametrize("way", ["logistic", "both sources", "judged rate", "true share"])
+@pytest.mark.parametrize("way", ["judged rate", "true share"])
 def test_coverage_takes_the_intervals_that_uncertainty_gives(way):
-    measure, depth, share = rb.RBP(p=0.8), 6, 0.3
-    relevant = sample_rankings(40, 35, q=share, relevance_ratio=0.4, seed=2)
-    run, qrels = simulated_collection(relevant, depth)
-    q = {"true share": share, "judged rate": relevant[:, :depth].mean()}.get(way)
-    if q is None:  # one run alone, as ``uncertainty`` refuses to estimate it
-        facts = TopicFacts(qrels)
-        q = estimate(find_retrieved([run], facts, Assumptions()), facts)
-    sources = "both" if way == "both sources" else "documents"
-    row = rb.uncertainty(qrels, run, measure, q=q, sources=sources).rows()[0]
-    low, high = JudgedToDepth(40, 35, depth, measure).interval(way, relevant, share, 0.95)
-    assert (low, high) == pytest.approx((row["ci_low"], row["ci_high"]), abs=1e-12)
+    """One collection: its width and bias are those of the interval around the true mean."""
+    depth, share, chosen = 6, 0.3, {"n_documents": 40, "topics": 35}
+    found = coverage_by_relevance_ratio(
+        collections=1, relevance_ratios=(0.4,), ways=(way,), q=share, judged_depth=depth, seed=2, **chosen
+    )
+    rng = np.random.default_rng(2)
+    relevant = sample_rankings(*chosen.values(), q=share, relevance_ratio=0.4, seed=rng).astype(int)
+    run = {f"t{topic}": [f"d{rank}" for rank in range(40)] for topic in range(35)}
+    qrels = {query: dict(zip(docs[:depth], grades.tolist(), strict=False))
+             for (query, docs), grades in zip(run.items(), relevant, strict=True)}  # fmt: skip
+    q = share if way == "true share" else relevant[:, :depth].mean()
+    row = rb.uncertainty(qrels, run, "RBP(p=0.8)", q=q).rows()[0]
+    truth = (relevant @ rb.RBP(p=0.8).weights(40)).mean()
+    (mine,) = found.rows()
+    assert mine["width"] == pytest.approx(row["ci_high"] - row["ci_low"], abs=1e-12)
+    assert mine["bias"] == pytest.approx((row["ci_low"] + row["ci_high"]) / 2 - truth, abs=1e-12)
 
 
 def test_rows_say_which_document_stands_in_a_cell():

@@ -64,7 +64,9 @@ def test_every_folder_with_code_is_a_room():
     assert folders - WITHOUT_CODE == set(ROOMS) - {GROUND}
 
 
-WITH_PUBLIC_NAMES = ["rankbounds.studies.zhang"]
+WITH_PUBLIC_NAMES = [
+    f"rankbounds.studies.{paper}" for paper in ("moffat_zobel", "park", "sakai", "yang", "zhang", "zobel")
+]
 """Studies, as a reader of the paper would write them: examples, and the proof that the public names suffice."""
 
 

@@ -52,7 +52,7 @@ def test_score_by_judgment_rate():
     assert min(values) <= row["low_draw"] <= row["high_draw"] <= max(values)
     assert "At 30% of the judgments" in result.answer
     assert result.settings["seeds"] == 3
-    assert seen[-1] == (8, 8)
+    assert seen[-1] == (3, 3)
     axes = score_by_judgment_rate.draw(result)
     assert set(drawn(axes)) == {"AP", "AP'", "Bpref"}
     assert drawn(axes)["Bpref"].get_xydata()[-1] == pytest.approx([30, row["value"]])

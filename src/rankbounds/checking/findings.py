@@ -228,6 +228,14 @@ class Checks(Result):
         kept = {row["run"] for row in places(self.runs)[:number_of]}
         return replace(self, runs=[run for run in self.runs if run.run in kept])
 
+    def ranking(self, measure: int = 0) -> list[dict[str, Any]]:
+        """Return the runs by their mean of a measure, the best first, with the places that ties could give them."""
+        return places(self.runs, measure)
+
+    def words_of_ties(self, measure: int = 0) -> str:
+        """Say what ties do to the order of the runs by a measure."""
+        return in_words(self.ranking(measure))
+
     @property
     def ok(self) -> bool:
         """Return whether every run passes; with ``strict``, the corpus must also hold all judged documents."""

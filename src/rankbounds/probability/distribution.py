@@ -78,9 +78,26 @@ class Distribution:
 
 
 def distribution_of_sum(weight: Floats, chance: Floats, base: float = 0.0) -> Distribution:
-    """The distribution of ``base`` plus the sum of the weights that count, each with its own chance.
+    """Compute the distribution of a sum of weights, each of which counts with its own chance.
 
-    Weights may be negative.
+    Parameters
+    ----------
+    weight, chance : array
+        The weights, which may be negative, and the probability that each counts.
+    base : float
+        What is added for certain.
+
+    Returns
+    -------
+    Distribution
+        With ``cdf``, ``quantile`` and ``distance_from_normal``; enumerated for few weights, else on a fine grid.
+
+    Examples
+    --------
+    >>> import rankbounds as rb, numpy as np
+    >>> found = rb.probability.distribution_of_sum(np.array([0.2, 0.1]), np.array([0.5, 0.5]))
+    >>> found.value.round(1).tolist(), found.probability.tolist()
+    ([0.0, 0.1, 0.2, 0.3], [0.25, 0.25, 0.25, 0.25])
     """
     certain = (chance == 0) | (chance == 1) | (np.abs(weight) < 1e-100)
     base += float(weight[certain & (chance == 1)].sum())

@@ -12,6 +12,7 @@ from rankbounds.stats.rank_correlation import rank_biased_overlap as rank_biased
 from rankbounds.stats.rank_correlation import spearman as spearman
 from rankbounds.stats.rank_correlation import tau_ap as tau_ap
 from rankbounds.stats.separation import discriminative_power as discriminative_power
+from rankbounds.stats.significance import p_values as p_values
 from rankbounds.stats.standardisation import standardise as standardise
 
 __all__: list[str]

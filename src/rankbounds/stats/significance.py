@@ -425,10 +425,31 @@ def p_values(
     resampling: Resampling | None = None,
     measure: object = "A score",
 ) -> Floats:
-    """Compute the p-value of each row of differences by the named test.
+    """Compute the p-value of each row of differences by a paired test.
 
-    ``greater`` tests whether the differences are above 0, ``less`` whether they are below. Tests that are not of the
-    mean accept infinite differences; those of the mean are no surer than signs. ``measure`` is for the error message.
+    Parameters
+    ----------
+    differences : array
+        Of two runs, topic by topic; the last axis is topics.
+    test : str
+        As in ``compare``. Tests of the mean are no surer than signs; the others accept infinite differences.
+    alternative : str
+        ``"greater"`` tests whether the differences are above 0, ``"less"`` whether they are below.
+    resampling : Resampling, optional
+        How tests that resample do it.
+    measure : object
+        What error messages call the numbers.
+
+    Returns
+    -------
+    array
+        Without the axis of topics.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> rb.stats.p_values([[0.1, 0.2, 0.3, 0.2, 0.1, 0.3], [0.1, -0.1, 0.2, -0.2, 0.1, -0.1]], "t").round(4).tolist()
+    [0.0312, 1.0]
     """
     check_test(test, alternative)
     differences = check_differences(differences)

@@ -12,39 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags
-from rankbounds.collection.inputs import Reading
-from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run
-from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.columns.native import worth_starting
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.evaluate import evaluate
-from rankbounds.evaluation.judged_runs import JudgedRuns
-from rankbounds.evaluation.score_differences import merit
-from rankbounds.judging.candidates import ranks_of_judgments
-from rankbounds.judging.pools import subset
-from rankbounds.measures import parse_measures
-from rankbounds.plots.style import COLOURS, colour_of, draw_band
-from rankbounds.rbp import curves
-from rankbounds.rbp.contributions import list_contributions
-from rankbounds.stats.rank_correlation import kendall_tau, spearman
-from rankbounds.stats.separation import discriminative_power
+import rankbounds as rb
 from rankbounds.studies.study import (
     BESIDE,
+    COLOURS,
     Measures,
     Progress,
     Rows,
     StudyResult,
+    colour_of,
+    draw_band,
     draw_series,
     draw_shades,
     list_words,
     of_extreme,
     pivot,
+    plain,
     rows_by,
     study,
 )
-from rankbounds.tables import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +50,7 @@ PRINTED_CONTRIBUTIONS = {
 }
 """Tables I and II, for the relevant documents of ``EXAMPLE``; Table II before the factor 1 - p."""
 TESTS = {"bootstrap": "bootstrap", "t": "t test", "wilcoxon": "Wilcoxon's test"}
-COEFFICIENTS = {"tau": kendall_tau, "spearman": spearman}
+COEFFICIENTS = {"tau": rb.stats.kendall_tau, "spearman": rb.stats.spearman}
 LEVEL = 0.05
 REFERENCES = ("RR", "P@10", "RPrec", "AP")
 """The columns of Table III."""
@@ -85,11 +71,11 @@ def contribution_by_document(
     run.
     """
     if set(ranking) - {"$", "-"} or "$" not in ranking:
-        raise UsageError(f'A ranking is written with $ and -, such as {EXAMPLE}, not "{ranking}".')
+        raise rb.UsageError(f'A ranking is written with $ and -, such as {EXAMPLE}, not "{ranking}".')
     documents = {f"d{rank}": int(mark == "$") for rank, mark in enumerate(ranking, 1)}
     rows = [
         {"measure": row["measure"], "rank": row["rank"], "contribution": row["contribution"], "share": row["share"]}
-        for row in list_contributions({"list": documents}, {"list": list(documents)}, "list", measures)
+        for row in rb.rbp.list_contributions({"list": documents}, {"list": list(documents)}, "list", measures)
         if row["relevance"]
     ]
     totals = {name: sum(row["contribution"] for row in own) for name, own in _by_measure(rows).items()}
@@ -128,22 +114,23 @@ def shares_by_rank(result: StudyResult, axes: Axes) -> None:
     axes.legend(frameon=False)
 
 
-def _sets_of_judgments(qrels: QrelsLike, runs: RunsLike, pool_depth: int) -> tuple[list[Run], dict[str, Qrels]]:
-    """The runs, and the judgments of a pool of this depth (none for 0) beside all judgments."""
-    judgments, read = Reading().judgments(qrels), Reading(threads=worth_starting()).runs(runs)
-    sets = {"all judgments": judgments}
-    if pool_depth > 0:
-        kept = ranks_of_judgments(judgments, read).min(axis=0) <= pool_depth
-        sets = {f"pool depth {pool_depth}": subset(judgments, kept), **sets}
-    return read, sets
+def judgments_to_depth(qrels: rb.Qrels, runs: list[rb.Run], depth: int) -> rb.Qrels:
+    """Keep the judgments of a pool of this depth."""
+    return rb.judging.pools.restrict(qrels, rb.judging.pools.pool(runs, depth=depth))
+
+
+def _sets_of_judgments(qrels: rb.Qrels, runs: list[rb.Run], pool_depth: int) -> dict[str, rb.Qrels]:
+    """The judgments of a pool of this depth (none for 0) beside all judgments."""
+    shallow = {f"pool depth {pool_depth}": judgments_to_depth(qrels, runs, pool_depth)} if pool_depth > 0 else {}
+    return shallow | {"all judgments": qrels}
 
 
 @study("Moffat and Zobel 2008, Figure 5")
 def bounds_by_depth(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
-    persistences: Sequence[float] = curves.PERSISTENCES,
+    persistences: Sequence[float] = (0.5, 0.8, 0.95),
     depths: Sequence[int] = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100),
     pool_depth: int = 10,
     gain: Any = None,
@@ -155,11 +142,11 @@ def bounds_by_depth(
     with its residual at full depth. A more patient user (a larger p) needs a greater depth; with the judgments of a
     shallow pool the bounds never meet. The figure shows the average of the runs; the rows have every run.
     """
-    read, sets = _sets_of_judgments(qrels, runs, pool_depth)
+    sets = _sets_of_judgments(qrels, runs, pool_depth)
     rows: Rows = []
     answers = []
     for name, judgments in sets.items():
-        mean = curves.bounds_by_depth(judgments, read, depths, persistences, gain=gain, progress=progress).mean()
+        mean = rb.rbp.bounds_by_depth(judgments, runs, depths, persistences, gain=gain, progress=progress).mean()
         axes: dict[str, Any] = {"judgments": [name], "run": mean.runs, "p": persistences, "depth": depths}
         rows += rows_by(axes, {"low": mean.low, "high": mean.high})
         width = (mean.high - mean.low)[:, 0].mean(axis=0).reshape(len(persistences), len(depths))
@@ -209,8 +196,8 @@ def bands_by_depth(result: StudyResult, axes: Any) -> None:
 
 @study("Moffat and Zobel 2008, Figure 6")
 def bounds_by_persistence(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
     persistences: Sequence[float] = FINE_PERSISTENCES,
     pool_depth: int = 10,
@@ -223,11 +210,11 @@ def bounds_by_persistence(
     Where bands overlap, unjudged documents could reverse the order of runs; where lines cross, the order depends on how
     patient the user is.
     """
-    read, sets = _sets_of_judgments(qrels, runs, pool_depth)
+    sets = _sets_of_judgments(qrels, runs, pool_depth)
     rows: Rows = []
     widths = {}
     for name, judgments in sets.items():
-        mean = curves.bounds_by_persistence(judgments, read, persistences, gain=gain, progress=progress).mean()
+        mean = rb.rbp.bounds_by_persistence(judgments, runs, persistences, gain=gain, progress=progress).mean()
         low, high = mean.low[:, 0], mean.high[:, 0]
         rows += rows_by({"judgments": [name], "run": mean.runs, "p": persistences}, {"low": low, "high": high})
         widths[name] = (high - low).mean(axis=0)
@@ -277,8 +264,8 @@ def bands_by_persistence(result: StudyResult, axes: Axes) -> None:
 
 @study("Moffat and Zobel 2008, Figure 2, Figure 4")
 def score_by_pool_depth(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
     measures: Measures = POOLED_MEASURES,
     depths: Sequence[int] = (10,),
@@ -291,28 +278,27 @@ def score_by_pool_depth(
     and ``high`` are the bounds under the shallow pool. AP from a shallow pool is nearly always too large; RBP can only
     rise with more judgments, by at most its residual.
     """
-    if not depths or min(depths) < 1:
-        raise UsageError("Pool depths must be at least 1.")
-    chosen = parse_measures(measures)
-    judged = JudgedRuns(qrels, runs, gain=gain)
-    best = ranks_of_judgments(judged.qrels, judged.runs).min(axis=0)
-    subsets: list[Flags | None] = [None, *(best <= depth for depth in depths)]
-    means = judged.scores(subsets, chosen, progress=progress).mean(axis=2)
-    full, value = means[0].T[:, None], np.moveaxis(means[1:], -1, 0)
-    bounds = [[judged.low_high(subset, measure) for subset in subsets[1:]] for measure in chosen]
-    low, high = np.moveaxis(np.array(bounds).mean(axis=-1), 2, 0)
+    every = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain).mean()
+    chosen = every.measures
+    shallow = [
+        rb.evaluate(judgments_to_depth(qrels, runs, depth), runs, measures, gain=gain, progress=progress).mean()
+        for depth in depths
+    ]
+    value, low, high = (np.array([getattr(one, name)[:, 0].T for one in shallow]).swapaxes(0, 1)
+                        for name in ("value", "low", "high"))  # fmt: skip
+    full = every.value[:, 0].T[:, None]
     pairs = zip(chosen, value, full, strict=True)
     fell = [str(measure) for measure, shallow, whole in pairs if (shallow > whole + 1e-12).any()]
     told = f"here scores fall by {list_words(fell)} and by no other measure" if fell else "here none falls"
     agreement = f"In the paper RBP never falls as judgments are added, and AP nearly always does; {told}."
     answers = [
         f"{measure} at depth {depth}: {np.mean(shallow > whole + 1e-12):.0%} of runs score higher than under all "
-        f"judgments, mean change {np.mean(shallow - whole):+.4f}, tau {kendall_tau(shallow, whole):.3f}."
+        f"judgments, mean change {np.mean(shallow - whole):+.4f}, tau {rb.stats.kendall_tau(shallow, whole):.3f}."
         for measure, by_depth, (whole,) in zip(chosen, value, full, strict=True)
         for depth, shallow in zip(depths, by_depth, strict=True)
     ]
     numbers = {"value": value, "low": low, "high": high, "full": np.broadcast_to(full, value.shape)}
-    rows = rows_by({"measure": list(map(str, chosen)), "depth": depths, "run": judged.names}, numbers)
+    rows = rows_by({"measure": list(map(str, chosen)), "depth": depths, "run": every.runs}, numbers)
     return StudyResult([{"run": row["run"]} | row for row in rows], " ".join(answers), agreement=agreement)
 
 
@@ -329,8 +315,8 @@ def shallow_and_full_scores(result: StudyResult, axes: Axes) -> None:
 
 @study("Moffat and Zobel 2008, Table 3")
 def agreement_by_measure(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
     measures: Measures = ORDERING_MEASURES,
     depths: Sequence[int] = (10,),
@@ -344,7 +330,7 @@ def agreement_by_measure(
     otherwise it is the depth of the pool for the first measure. Beside each tau is Spearman's coefficient, which the
     paper mentions.
     """
-    result = order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, depths, progress)
+    result = order_agreement(qrels, runs, measures, depths, gain, progress)
     return replace(result, agreement=_agreement_with_table_3(result.rows()))
 
 
@@ -370,15 +356,21 @@ def _agreement_with_table_3(rows: Rows) -> str:
 
 
 def order_agreement(
-    judged: JudgedRuns, measures: Measures, depths: Sequence[int], progress: Progress | None
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
+    measures: Measures,
+    depths: Sequence[int],
+    gain: Any,
+    progress: Progress | None,
 ) -> StudyResult:
     """Kendall's tau between orders of runs, under all judgments and under pools of these depths."""
-    chosen = parse_measures(measures)
+    chosen = rb.measures.parse_measures(measures)
     if len(chosen) < 2:
-        raise UsageError("Agreement needs at least two measures.")
-    best = ranks_of_judgments(judged.qrels, judged.runs).min(axis=0)
-    means = judged.scores([None, *(best <= depth for depth in depths)], chosen, progress=progress).mean(axis=2)
-    means = np.stack([merit(means[..., column], measure) for column, measure in enumerate(chosen)], axis=-1)
+        raise rb.UsageError("Agreement needs at least two measures.")
+    sets = [qrels, *(judgments_to_depth(qrels, runs, depth) for depth in depths)]
+    of_sets = [rb.evaluate(each, runs, chosen, bounds="none", gain=gain, progress=progress).mean() for each in sets]
+    means = np.array([scores.value[:, 0] for scores in of_sets])
+    means *= np.array([-1 if measure.lower_is_better else 1 for measure in chosen])
     names = [str(measure) for measure in chosen]
     rows: Rows = [
         {"measure": names[a], "other": names[b], "pool_depth": depth}
@@ -412,7 +404,7 @@ def order_agreement(
                 f" Judged to depth {depth} only, the order of runs under all judgments is kept best by "
                 f"{of_extreme(kept)} (tau {most:.3f}){worst}."
             )
-    return StudyResult(rows, answer, tables=tables, settings={"runs": len(judged.names)})
+    return StudyResult(rows, answer, tables=tables, settings={"runs": len(of_sets[0].runs)})
 
 
 def tau_of_measures(result: StudyResult, axes: Axes) -> None:
@@ -436,8 +428,8 @@ agreement_by_measure.figure(figsize=square)(tau_of_measures)
 
 @study("Moffat and Zobel 2008, Table 4")
 def power_by_measure(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
     measures: Measures = (*ORDERING_MEASURES, "nDCG@10", "Q", "Bpref"),
     resamples: int = 1000,
@@ -450,11 +442,13 @@ def power_by_measure(
     For every measure the share of pairs of runs that a paired test over topics separates (discriminative power) by the
     bootstrap, the t test and Wilcoxon's, and the difference of means that was large enough for every pair (bootstrap).
     """
-    scores = evaluate(qrels, runs, measures, bounds="none", gain=gain)
+    scores = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain)
     rows: Rows = []
     for test in TESTS:
         slow = progress if test == "bootstrap" else None
-        rows += discriminative_power(scores, (LEVEL, 0.01), test, resamples=resamples, seed=seed, progress=slow).rows()
+        levels = (LEVEL, 0.01)
+        found = rb.stats.discriminative_power(scores, levels, test, resamples=resamples, seed=seed, progress=slow)
+        rows += found.rows()
     counts = [row | {"column": f"{TESTS[row['test']]}, {1 - row['alpha']:.0%}"} for row in rows]
     tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivot(counts, "measure", "column", "discriminated")}
     ranked = at_level(rows, "t")

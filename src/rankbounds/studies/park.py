@@ -6,26 +6,12 @@ Source: Park, Uncertainty in Rank-Biased Precision, ADCS 2016, section 3. Collec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
-from rankbounds.arrays import Flags
-from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.plots.uncertainty import SHARES, rbp_uncertainty, urn_contours
-from rankbounds.probability.distribution import distribution_of_sum
-from rankbounds.probability.documents import find_retrieved, find_unjudged
-from rankbounds.probability.mean import exact_score
-from rankbounds.probability.models.estimates import estimate
-from rankbounds.probability.models.probabilities import Constant
-from rankbounds.probability.models.urn import sample_rankings, urn_moments
-from rankbounds.rankings.topic_facts import TopicFacts
+import rankbounds as rb
 from rankbounds.studies.study import (
     BESIDE,
     Progress,
@@ -36,19 +22,20 @@ from rankbounds.studies.study import (
     pivot,
     rows_by,
     study,
+    track,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROUNDING = 1e-12
-WAYS = ("true share", "judged rate", "logistic", "both sources")
+WAYS = ("true share", "judged rate")
 
 
 @study("Park 2016, Figure 1, Figure 2, Equation 7, Equation 8")
 def distribution_by_share(
     *,
-    shares: Sequence[float] = SHARES,
+    shares: Sequence[float] = (0.05, 0.2, 0.35, 0.5),
     n_documents: int = 100,
     p: float = 0.8,
     judged_depth: int = 10,
@@ -63,7 +50,7 @@ def distribution_by_share(
     between them, and ``from_normal`` the largest difference between the exact distribution function and the normal one.
     """
     if judged_depth >= n_documents:
-        raise UsageError(f"Nothing is open: {n_documents} documents are judged to depth {judged_depth}.")
+        raise rb.UsageError(f"Nothing is open: {n_documents} documents are judged to depth {judged_depth}.")
     weights = ((1 - p) * p ** np.arange(n_documents))[judged_depth:]
     of_topics = np.tile(weights / topics, topics)
     far = float(stats.norm.ppf((1 + confidence) / 2))
@@ -72,7 +59,7 @@ def distribution_by_share(
         mean, sd = q * weights.sum(), float(np.sqrt(q * (1 - q) * (weights**2).sum()))
         of_mean = sd / np.sqrt(topics)
         ends = {"low": mean - far * of_mean, "high": mean + far * of_mean}
-        exact = distribution_of_sum(of_topics, np.full(of_topics.size, float(q)))
+        exact = rb.probability.distribution_of_sum(of_topics, np.full(of_topics.size, float(q)))
         held = exact.cdf(ends["high"] + ROUNDING) - exact.cdf(ends["low"] - ROUNDING)
         more = {"held": held, "from_normal": exact.distance_from_normal()}
         rows.append({"q": q, "mean": mean, "sd": sd, "sd_of_mean": of_mean} | ends | more)
@@ -98,7 +85,7 @@ def distribution_by_share(
 def distributions_of_a_topic(result: StudyResult, axes: Any) -> None:
     """The distribution of what unjudged documents add on one topic, a panel for each q (Figure 1)."""
     for panel, q in zip(axes.flat, result.settings["shares"], strict=True):
-        rbp_uncertainty(panel, q=[q], topics=1, **_ranks_of(result))
+        rb.plots.rbp_uncertainty(panel, q=[q], topics=1, **_ranks_of(result))
         panel.set_xlabel("added to RBP", fontsize=9)
         panel.get_legend().remove()
         panel.set_title(f"q = {q:g}", fontsize=9)
@@ -107,7 +94,7 @@ def distributions_of_a_topic(result: StudyResult, axes: Any) -> None:
 @distribution_by_share.figure()
 def distributions_of_means(result: StudyResult, axes: Axes) -> None:
     """The distribution of what they add to the mean; dashes are the normal approximation (Figure 2)."""
-    rbp_uncertainty(axes, q=result.settings["shares"], topics=result.settings["topics"], **_ranks_of(result))
+    rb.plots.rbp_uncertainty(axes, q=result.settings["shares"], topics=result.settings["topics"], **_ranks_of(result))
 
 
 def _ranks_of(result: StudyResult) -> dict[str, Any]:
@@ -134,7 +121,7 @@ def uncertainty_by_relevance_ratio(
     repeats the paper's way beside them.
     """
     ratios = np.array(relevance_ratios)
-    exact = urn_moments(n_documents, np.array(shares)[:, None], ratios, p, judged_depth, topics)
+    exact = rb.probability.urn_moments(n_documents, np.array(shares)[:, None], ratios, p, judged_depth, topics)
     rows = rows_by({"q": shares, "relevance_ratio": relevance_ratios}, {"mean": exact.mean, "sd": exact.sd})
     if simulations:
         rng = np.random.default_rng(seed)
@@ -142,7 +129,7 @@ def uncertainty_by_relevance_ratio(
         weights[:judged_depth] = 0.0
         for row in rows:
             urn = {"q": row["q"], "relevance_ratio": row["relevance_ratio"]}
-            lists = sample_rankings(n_documents, simulations * topics, **urn, seed=rng)
+            lists = rb.probability.sample_rankings(n_documents, simulations * topics, **urn, seed=rng)
             means = (lists @ weights).reshape(simulations, topics).mean(axis=-1)
             sd = float(means.std(ddof=1))
             row |= {"simulated_mean": float(means.mean()), "simulated_sd": sd, "standard_error": sd / simulations**0.5}
@@ -168,7 +155,7 @@ def contours_of_moments(result: StudyResult, axes: Any) -> None:
     settings = result.settings
     chosen = {name: settings[name] for name in ("p", "n_documents", "judged_depth", "topics")}
     for panel, what in zip(axes.flat, ("mean", "sd"), strict=True):
-        urn_contours(panel, what=what, **chosen)
+        rb.plots.urn_contours(panel, what=what, **chosen)
         panel.set_title({"mean": "mean", "sd": "standard deviation"}[what], fontsize=9)
 
 
@@ -201,40 +188,38 @@ def coverage_by_relevance_ratio(
 ) -> StudyResult:
     """Do 95% intervals for the mean hold the truth 95 times in 100, and what if q is not one constant?
 
-    Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged. Each way to
-    choose the probability of relevance gives an interval for the mean over the given topics; its coverage is the share
-    of collections whose true mean it holds. The interval for topics and documents together is compared with the mean
-    over all possible topics, which the urn gives exactly.
-
-    Ways: ``true share`` (constant q, the one that drew the collection), ``judged rate`` (constant, the rate among
-    judged documents), ``logistic`` (estimated by rank and topic), ``both sources`` (``logistic``, for topics and
-    documents together).
+    Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged. Documents below
+    are relevant with one probability, ``true share`` (that of the urn) or ``judged rate`` (the rate among the judged
+    documents), which gives an interval for the mean over the topics (equation 8). Its coverage is the share of
+    collections whose true mean it holds. ``rankbounds uncertainty`` estimates probabilities from other runs.
     """
     for way in ways:
         check_choice("ways", way, WAYS)
     rng = np.random.default_rng(seed)
-    known = JudgedToDepth(n_documents, topics, judged_depth, RBP(p=p))
+    weights = (1 - p) * p ** np.arange(n_documents)
+    judged, below = np.split(weights, [judged_depth])
+    far = float(stats.norm.ppf((1 + confidence) / 2))
     rows: Rows = []
-    for place, ratio in enumerate(relevance_ratios):
-        everywhere = urn_moments(n_documents, q=q, relevance_ratio=ratio, p=p, judged_depth=0).mean
-        ends, target = np.empty((2, collections, len(ways))), np.empty((collections, len(ways)))
-        for drawn in range(collections):
-            relevant = sample_rankings(n_documents, topics, q=q, relevance_ratio=ratio, seed=rng)
-            truth = float((relevant @ known.weights).mean())
-            for number, way in enumerate(ways):
-                ends[:, drawn, number] = known.interval(way, relevant, q, confidence)
-                target[drawn, number] = everywhere if way == "both sources" else truth
-            if progress:
-                progress(place * collections + drawn + 1, len(relevance_ratios) * collections)
-        low, high = ends
-        coverage = ((low <= target) & (target <= high)).mean(axis=0)
-        values = {
-            "coverage": coverage,
-            "standard_error": (coverage * (1 - coverage) / collections) ** 0.5,
-            "width": (high - low).mean(axis=0),
-            "bias": ((low + high) / 2 - target).mean(axis=0),
-        }
-        rows += rows_by({"relevance_ratio": [ratio], "way": ways}, values)
+    for ratio in relevance_ratios:
+        base, truth, rate = np.empty((3, collections))
+        for drawn in track(range(collections), progress, collections):
+            relevant = rb.probability.sample_rankings(n_documents, topics, q=q, relevance_ratio=ratio, seed=rng)
+            known = relevant[:, :judged_depth]
+            base[drawn], truth[drawn], rate[drawn] = (known @ judged).mean(), (relevant @ weights).mean(), known.mean()
+        for way in ways:
+            share = np.full(collections, q) if way == "true share" else rate
+            mean, half = base + share * below.sum(), far * np.sqrt(share * (1 - share) * (below**2).sum() / topics)
+            coverage = float((np.abs(truth - mean) <= half).mean())
+            rows.append(
+                {
+                    "relevance_ratio": ratio,
+                    "way": way,
+                    "coverage": coverage,
+                    "standard_error": (coverage * (1 - coverage) / collections) ** 0.5,
+                    "width": float(2 * half.mean()),
+                    "bias": float((mean - truth).mean()),
+                }
+            )
     good = [row for row in rows if abs(row["coverage"] - confidence) <= 0.02]
     named = ", ".join(f"{row['way']} at w={row['relevance_ratio']:g} ({row['coverage']:.1%})" for row in good)
     of_share = {row["relevance_ratio"]: row["coverage"] for row in rows if row["way"] == "true share"}
@@ -245,45 +230,6 @@ def coverage_by_relevance_ratio(
         else ""
     )
     return StudyResult(rows, f"Within two points of {confidence:.0%}: {named or 'none'}.", agreement=agreement)
-
-
-class JudgedToDepth:
-    """Lists of the same documents, judged down to the same depth; which are relevant changes from draw to draw."""
-
-    def __init__(self, n_documents: int, topics: int, judged_depth: int, measure: RBP) -> None:
-        self.measure, self.depth, self.weights = measure, judged_depth, measure.weights(n_documents)
-        run, qrels = simulated_collection(np.zeros((topics, n_documents), dtype=bool), judged_depth)
-        self.run, self.facts = run, TopicFacts(qrels)
-        self.unjudged = find_unjudged(run, self.facts, measure, Assumptions())
-        self.documents = find_retrieved([run], self.facts, Assumptions())
-        self.place = self.documents.by_run[run.name].reshape(topics, n_documents)[:, :judged_depth]
-
-    def interval(self, way: str, relevant: Flags, q: float, confidence: float) -> tuple[float, float]:
-        """The interval for the mean that this way gives, from the judged part of these lists."""
-        judged = relevant[:, : self.depth]
-        base = judged @ self.weights[: self.depth]
-        unjudged = replace(self.unjudged, base=base)
-        if way in ("logistic", "both sources"):
-            grade = self.documents.grade.copy()
-            grade[self.place] = judged
-            documents = replace(self.documents, grade=grade)
-            model = estimate(documents, self.facts)
-            return exact_score(unjudged, self.measure, model).interval(
-                confidence, "both" if way == "both sources" else "documents"
-            )
-        share = float(judged.mean()) if way == "judged rate" else q
-        return exact_score(unjudged, self.measure, Constant(share)).interval(confidence)
-
-
-def simulated_collection(relevant: Flags, judged_depth: int) -> tuple[Run, Qrels]:
-    """Lists of relevant (True) and other documents as a run, judged down to a depth."""
-    topics, n = relevant.shape
-    queries = np.repeat([f"t{topic}" for topic in range(topics)], n).reshape(topics, n)
-    names = np.tile([f"d{number}" for number in range(n)], (topics, 1))
-    run = Run.from_columns(queries.ravel().tolist(), names.ravel().tolist(), np.tile(-np.arange(n), topics).tolist())
-    judged = slice(0, judged_depth)
-    columns: list[Any] = [part[:, judged].ravel().tolist() for part in (queries, names, relevant.astype(int))]
-    return run, Qrels.from_columns(*columns)
 
 
 @coverage_by_relevance_ratio.figure(figsize=(6.4, 3.6))

@@ -13,18 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
-from rankbounds.checking.judgments import describe
-from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.errors import DataError
-from rankbounds.evaluation.evaluate import evaluate
-from rankbounds.evaluation.judged_runs import JudgedRuns
-from rankbounds.evaluation.score_differences import differences
-from rankbounds.judging.pools import RATES, draw_reductions
-from rankbounds.measures import Measure, parse_measures
-from rankbounds.stats.rank_correlation import critical_tau, kendall_tau
-from rankbounds.stats.separation import discriminative_power
-from rankbounds.stats.significance import Resampling, p_values, pairs_of
+import rankbounds as rb
 from rankbounds.studies.moffat_zobel import (
     bars,
     most_and_fewest,
@@ -36,6 +25,7 @@ from rankbounds.studies.moffat_zobel import (
 )
 from rankbounds.studies.study import (
     BESIDE,
+    Floats,
     Measures,
     Progress,
     StudyResult,
@@ -44,6 +34,7 @@ from rankbounds.studies.study import (
     of_extreme,
     rows_by,
     study,
+    track,
 )
 
 if TYPE_CHECKING:
@@ -56,16 +47,18 @@ MEASURES = ("Bpref_R", *CONDENSED, *RAW)
 ALL_TEN = ("Bpref_R", "Bpref_N", "Rpref_N", *CONDENSED, *RAW)
 BEST = 30
 LEVEL = 0.05
+RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
+"""In percent."""
 
 
 @study("Sakai 2007, Table 1")
-def judgments_by_topic(qrels: QrelsLike, runs: RunsLike) -> StudyResult:
+def judgments_by_topic(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:
     """How much is judged, and how much of it is relevant?
 
     The numbers of topics, of judged, relevant and non-relevant documents and of each grade: the least, the mean and the
     most of a topic. ``rankbounds check`` prints the same.
     """
-    found = describe(qrels, runs)
+    found = rb.checking.describe(qrels, runs)
     counts = {row["documents"]: row for row in found.rows()}
     more = counts["non-relevant"]["least"] >= counts["relevant"]["most"]
     agreement = (
@@ -93,8 +86,8 @@ def judgments_of_topics(result: StudyResult, axes: Axes) -> None:
 
 @study("Sakai 2007, Table 2", best=BEST)
 def agreement_by_alternative(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
     measures: Measures = ALL_TEN,
     gain: Any = None,
@@ -104,8 +97,8 @@ def agreement_by_alternative(
 
     Kendall's tau between the orders of runs by every two measures, with all judgments.
     """
-    result = order_agreement(JudgedRuns(qrels, runs, gain=gain), measures, (), progress)
-    least = critical_tau(result.settings["runs"], 0.01)
+    result = order_agreement(qrels, runs, measures, (), gain, progress)
+    least = rb.stats.critical_tau(result.settings["runs"], 0.01)
     if not math.isnan(least):
         chance = f"Of {result.settings['runs']} runs, a tau of {least:.3f} or more is significant at 0.01."
         result = replace(result, answer=f"{result.answer} {chance}")
@@ -128,8 +121,8 @@ agreement_by_alternative.figure(figsize=square)(tau_of_measures)
 
 @study("Sakai 2007, Table 3", best=BEST)
 def power_by_alternative(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
     measures: Measures = ALL_TEN,
     resamples: int = 1000,
@@ -143,8 +136,8 @@ def power_by_alternative(
     Discriminative power by the paired bootstrap test, the measures ranked by it, and the difference of means that was
     large enough for every pair.
     """
-    scores = evaluate(qrels, runs, measures, bounds="none", gain=gain)
-    rows = discriminative_power(scores, alpha, resamples=resamples, seed=seed, progress=progress).rows()
+    scores = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain)
+    rows = rb.stats.discriminative_power(scores, alpha, resamples=resamples, seed=seed, progress=progress).rows()
     rows = sorted(rows, key=lambda row: -row["power"])
     power = {row["measure"]: row["discriminated"] for row in rows}
     behind = [name for name in (*CONDENSED, *RAW) if power.get(name, 0) <= power.get("Bpref_R", 0) and name in power]
@@ -172,51 +165,56 @@ power_by_alternative.figure(figsize=bars)(power_of_measures)
 
 @dataclass(frozen=True)
 class Reduced:
-    """A number per measure for each seed and rate of judgments kept; the first rate is 100."""
+    """Scores under all judgments, and for each seed and rate under those that are kept."""
 
-    measures: list[Measure]
+    full: rb.Scores
+    drawn: list[list[rb.Scores]]
     rates: list[float]
-    values: Floats
-    """Axes: seed, rate, measure."""
-    runs: int
-
-    @classmethod
-    def measured(
-        cls,
-        collection: tuple[QrelsLike, RunsLike],
-        measures: Measures,
-        rates: Sequence[float],
-        seeds: range,
-        gain: Any,
-        progress: Progress | None,
-        statistic: Callable[[Floats, Floats], Floats],
-    ) -> Reduced:
-        """Draw the judgments again and again, and compute a statistic of scores and those under all judgments."""
-        chosen, judged = parse_measures(measures), JudgedRuns(*collection, gain=gain)
-        subsets: list[Any] = [None]
-        for seed in seeds:
-            reductions = draw_reductions(judged.qrels, rates, seed=seed)
-            subsets += [reductions[rate] for rate in rates]
-        scores = judged.scores(subsets, chosen, progress=progress)
-        full, *drawn = (statistic(part, scores[0]) for part in scores)
-        reduced = np.reshape(drawn, (len(seeds), len(rates), len(chosen)))
-        whole = np.broadcast_to(full, (len(seeds), 1, len(chosen)))
-        values = np.concatenate((whole, reduced), axis=1)
-        return cls(chosen, [100.0, *map(float, rates)], values, len(judged.names))
+    """The percentages kept; the first is 100."""
+    first_seed: int
 
     @property
-    def last(self) -> dict[str, float]:
-        """The mean over seeds at the last rate, by measure."""
-        return dict(zip(map(str, self.measures), self.values[:, -1].mean(axis=0).tolist(), strict=True))
+    def measures(self) -> list[str]:
+        """The labels of the measures."""
+        return list(map(str, self.full.measures))
 
-    def result(self, column: str, answer: str, agreement: str, **settings: Any) -> StudyResult:
+    def each(self, statistic: Callable[[rb.Scores], Floats]) -> Floats:
+        """A number per measure, with axes of seeds, rates (the first is 100) and measures."""
+        whole = statistic(self.full)
+        return np.array([[whole, *(statistic(scores) for scores in of_seed)] for of_seed in self.drawn])
+
+    def last(self, values: Floats) -> dict[str, float]:
+        """The mean over seeds at the last rate, by measure."""
+        return dict(zip(self.measures, values[:, -1].mean(axis=0).tolist(), strict=True))
+
+    def result(self, column: str, values: Floats, answer: str, agreement: str) -> StudyResult:
         """The means over seeds with the ends of 95% of the draws."""
-        low, high = np.quantile(self.values, (0.025, 0.975), axis=0)
-        axes: dict[str, list[Any]] = {"measure": list(map(str, self.measures)), "rate": self.rates}
-        rows = rows_by(axes, {column: self.values.mean(axis=0).T, "low_draw": low.T, "high_draw": high.T})
+        low, high = np.quantile(values, (0.025, 0.975), axis=0)
+        axes: dict[str, list[Any]] = {"measure": self.measures, "rate": self.rates}
+        rows = rows_by(axes, {column: values.mean(axis=0).T, "low_draw": low.T, "high_draw": high.T})
         if column == "tau":  # all judgments compared with themselves show nothing
             rows = [row for row in rows if row["rate"] < 100]
-        return StudyResult(rows, answer, agreement=agreement, settings=settings)
+        return StudyResult(rows, answer, agreement=agreement)
+
+
+def scores_of_reductions(
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
+    *,
+    measures: Measures = MEASURES,
+    rates: Sequence[float] = RATES,
+    seeds: int = 20,
+    first_seed: int = 0,
+    gain: Any = None,
+    progress: Progress | None = None,
+) -> Reduced:
+    """Score the runs under all judgments and under random parts of them; the paper has one draw for each rate."""
+    full = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain)
+    drawn = []
+    for seed in track(range(first_seed, first_seed + seeds), progress, seeds):
+        parts = rb.judging.pools.reduce(qrels, rates, seed=seed)
+        drawn.append([rb.evaluate(parts[rate], runs, measures, bounds="none", gain=gain) for rate in rates])
+    return Reduced(full, drawn, [100.0, *map(float, rates)], first_seed)
 
 
 def _draw_by_rate(result: StudyResult, axes: Axes, column: str, label: str, **limits: float) -> None:
@@ -227,31 +225,16 @@ def _draw_by_rate(result: StudyResult, axes: Axes, column: str, label: str, **li
     axes.legend(fontsize="x-small", **BESIDE)
 
 
-@study("Sakai 2007, Figure 1", best=BEST)
-def score_by_judgment_rate(
-    qrels: QrelsLike,
-    runs: RunsLike,
-    *,
-    measures: Measures = MEASURES,
-    rates: Sequence[float] = RATES,
-    seeds: int = 20,
-    first_seed: int = 0,
-    gain: Any = None,
-    progress: Progress | None = None,
-) -> StudyResult:
+@study("Sakai 2007, Figure 1", best=BEST, start=scores_of_reductions)
+def score_by_judgment_rate(reduced: Reduced) -> StudyResult:
     """Do scores stay level while judgments grow fewer?
 
     Judgments are reduced topic by topic to 90, 70, 50, 30 and 10 percent, and each measure is averaged over all runs.
     The paper has one draw for each rate; here each is repeated over seeds, and 95% of the draws lie between
     ``low_draw`` and ``high_draw``.
     """
-
-    def mean_of_runs(scores: Floats, _: Floats) -> Floats:
-        return np.asarray(scores.mean(axis=1).mean(axis=0))
-
-    drawn = range(first_seed, first_seed + seeds)
-    found = Reduced.measured((qrels, runs), measures, rates, drawn, gain, progress, mean_of_runs)
-    full, last = found.values[0, 0], found.last
+    values = reduced.each(lambda scores: np.asarray(scores.value.mean(axis=(0, 1))))
+    full, last, rates = values[0, 0], reduced.last(values), reduced.rates
     change = {name: b / a - 1 if a else 0.0 for (name, b), a in zip(last.items(), full.tolist(), strict=True)}
     steady, moved = (pick(change, key=lambda name: abs(change[name])) for pick in (min, max))
     answer = (
@@ -268,7 +251,7 @@ def score_by_judgment_rate(
         if raw and others
         else ""
     )
-    return found.result("value", answer, agreement)
+    return reduced.result("value", values, answer, agreement)
 
 
 @score_by_judgment_rate.figure(figsize=(6.4, 3.8))
@@ -277,37 +260,28 @@ def scores_by_rate(result: StudyResult, axes: Axes) -> None:
     _draw_by_rate(result, axes, "value", "mean over topics and runs", bottom=0)
 
 
-@study("Sakai 2007, Figure 2", best=BEST)
-def agreement_by_judgment_rate(
-    qrels: QrelsLike,
-    runs: RunsLike,
-    *,
-    measures: Measures = MEASURES,
-    rates: Sequence[float] = RATES,
-    seeds: int = 20,
-    first_seed: int = 0,
-    gain: Any = None,
-    progress: Progress | None = None,
-) -> StudyResult:
+@study("Sakai 2007, Figure 2", best=BEST, start=scores_of_reductions)
+def agreement_by_judgment_rate(reduced: Reduced) -> StudyResult:
     """Do fewer judgments order systems as all judgments do?
 
     Kendall's tau between the order of runs under all judgments and under a reduced part of them, over seeds; 95% of the
     draws lie between ``low_draw`` and ``high_draw``.
     """
+    full = reduced.full.value.mean(axis=1).T
 
-    def order_kept(scores: Floats, full: Floats) -> Floats:
-        return np.array([kendall_tau(*both) for both in zip(full.mean(axis=1).T, scores.mean(axis=1).T, strict=True)])
+    def order_kept(scores: rb.Scores) -> Floats:
+        means = scores.value.mean(axis=1).T
+        return np.array([rb.stats.kendall_tau(*both) for both in zip(full, means, strict=True)])
 
-    drawn = range(first_seed, first_seed + seeds)
-    found = Reduced.measured((qrels, runs), measures, rates, drawn, gain, progress, order_kept)
-    tau = {name: one for name, one in found.last.items() if not math.isnan(one)}
+    values, rates = reduced.each(order_kept), reduced.rates
+    tau = {name: one for name, one in reduced.last(values).items() if not math.isnan(one)}
     if not tau:
-        return found.result("tau", "With few judgments no measure orders these runs: their means are equal.", "")
+        return reduced.result("tau", values, "With few judgments no measure orders these runs: means are equal.", "")
     best, worst = max(tau.values()), min(tau.values())
     answer = f"At {rates[-1]:g}% of the judgments the order of runs is kept best by {of_extreme(tau)} (tau {best:.3f})"
     answer += f" and worst by {of_extreme(tau, min)} (tau {worst:.3f})." if worst < best else "."
     claim = "In the paper AP keeps the order worst, and measures on condensed lists at least as well as bpref_R."
-    return found.result("tau", answer, _compare_with_paper(claim, tau))
+    return reduced.result("tau", values, answer, _compare_with_paper(claim, tau))
 
 
 def _compare_with_paper(claim: str, last: dict[str, float]) -> str:
@@ -327,46 +301,29 @@ def orders_by_rate(result: StudyResult, axes: Axes) -> None:
     _draw_by_rate(result, axes, "tau", "Kendall's tau with all judgments", top=1.0)
 
 
-@study("Sakai 2007, Figure 3", best=BEST)
+@study("Sakai 2007, Figure 3", best=BEST, start=scores_of_reductions, seeds=5)
 def power_by_judgment_rate(
-    qrels: QrelsLike,
-    runs: RunsLike,
-    *,
-    measures: Measures = MEASURES,
-    rates: Sequence[float] = RATES,
-    test: str = "bootstrap",
-    alpha: float = LEVEL,
-    resamples: int = 1000,
-    seeds: int = 5,
-    first_seed: int = 0,
-    gain: Any = None,
-    progress: Progress | None = None,
+    reduced: Reduced, *, test: str = "bootstrap", alpha: float = LEVEL, resamples: int = 1000
 ) -> StudyResult:
     """Do measures still separate systems when judgments are few?
 
     Judgments are reduced at random, topic by topic, and for every measure the share of pairs of runs is counted that a
     paired test over topics separates. A measure whose power falls slowly makes do with fewer judgments.
     """
-    resampling = Resampling(resamples, first_seed)
 
-    def share_separated(scores: Floats, _: Floats) -> Floats:
-        if len(scores) < 2:
-            raise DataError("The power to separate runs needs at least two of them.")
-        first, second = pairs_of(len(scores))
-        tested = (p_values(differences(of[first], of[second]), test, resampling=resampling)
-                  for of in np.moveaxis(scores, -1, 0))  # fmt: skip
-        return np.array([np.mean(levels < alpha) for levels in tested])
+    def share_separated(scores: rb.Scores) -> Floats:
+        found = rb.stats.discriminative_power(scores, alpha, test, resamples=resamples, seed=reduced.first_seed)
+        return np.array([row["power"] for row in found.rows()])
 
-    drawn = range(first_seed, first_seed + seeds)
-    found = Reduced.measured((qrels, runs), measures, rates, drawn, gain, progress, share_separated)
-    last, whole = found.last, dict(zip(map(str, found.measures), found.values[0, 0].tolist(), strict=True))
+    values, rates = reduced.each(share_separated), reduced.rates
+    last, whole = reduced.last(values), dict(zip(reduced.measures, values[0, 0].tolist(), strict=True))
     most = max(last, key=lambda name: last[name])
     answer = (
         f"With {rates[-1]:g}% of the judgments {separates(of_extreme(last))} most pairs of runs ({last[most]:.1%} of "
-        f"{math.comb(found.runs, 2):,} at level {alpha:g}; {most} {whole[most]:.1%} with all judgments)."
+        f"{math.comb(len(reduced.full.runs), 2):,} at level {alpha:g}; {most} {whole[most]:.1%} with all judgments)."
     )
     claim = "In the paper AP then separates fewest pairs, and measures on condensed lists more than bpref_R."
-    return found.result("power", answer, _compare_with_paper(claim, last))
+    return reduced.result("power", values, answer, _compare_with_paper(claim, last))
 
 
 @power_by_judgment_rate.figure(figsize=(6.4, 3.8))

@@ -11,7 +11,11 @@ line of the docstring is the question, and everything that can be varied is a ke
     def lines_by_depth(result, axes): ...
 
 ``score_by_depth(qrels, runs)`` computes it, ``score_by_depth.draw(result)`` draws its first figure. A study that takes
-runs also takes ``best`` and ``best_by``: how many of the best runs to keep, by which measure.
+runs gets ``Qrels`` and a list of ``Run``, and also takes ``best`` and ``best_by``: how many of the best runs to keep,
+by which measure. Studies that start with the same step declare it as ``start``: its settings are theirs, and what it
+returns is their first argument.
+
+Studies need no names but the public ones and those of this module.
 """
 
 from __future__ import annotations
@@ -26,13 +30,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats as Floats
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice as check_choice
 from rankbounds.choices import check_persistence, check_share
+from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading
-from rankbounds.collection.shapes import QrelsLike as QrelsLike
-from rankbounds.collection.shapes import RunsLike as RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.best_runs import keep_best
@@ -43,7 +46,7 @@ from rankbounds.plots.style import draw_band as draw_band
 from rankbounds.plots.style import figure, fresh_panels, marker_of
 from rankbounds.results import Result
 from rankbounds.studies.papers import PAPERS, Source, items_in, papers_called, sources_in
-from rankbounds.tables import plain
+from rankbounds.tables import plain as plain
 from rankbounds.threads import Progress as Progress
 from rankbounds.threads import track as track
 
@@ -151,15 +154,20 @@ class StudyResult(Result):
 class Study:
     """One experiment, made from the function that computes it."""
 
-    def __init__(self, compute: Callable[..., StudyResult], source: str, best: int) -> None:
-        self.compute, self.source = compute, source
+    def __init__(
+        self, compute: Callable[..., StudyResult], source: str, best: int, start: Callable[..., Any] | None, more: Any
+    ) -> None:
+        self.compute, self.source, self.start = compute, source, start
         self.name = compute.__name__.replace("_", "-")
         self.figures: dict[str, Callable[..., Any]] = {}
         signature = inspect.signature(compute)
         parameters = [*signature.parameters.values()]
-        if "runs" in signature.parameters:
-            more = {"best": best, "best_by": "AP"}
-            parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=more[name]) for name in more]
+        if start is not None:
+            shared = inspect.signature(start).parameters.items()
+            parameters[:1] = [one.replace(default=more.get(name, one.default)) for name, one in shared]
+        if "runs" in [one.name for one in parameters]:
+            kept = {"best": best, "best_by": "AP"}
+            parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=kept[name]) for name in kept]
         self.__signature__ = signature.replace(parameters=parameters)
         self.__doc__ = self._build_docstring() if compute.__doc__ else None  # Python drops docstrings under -OO
         STUDIES[self.name] = self
@@ -173,15 +181,18 @@ class Study:
         self._check(arguments)
         chosen = {name: value for name, value in arguments.items() if name not in NOT_SETTINGS}
         best, by, kept = arguments.pop("best", 0), arguments.pop("best_by", ""), ""
-        if best:
-            judgments = Reading().judgments(arguments["qrels"])
+        if "runs" in arguments:
+            judgments = Reading(gain=gain_rule(arguments.get("gain"))).judgments(arguments["qrels"])
             runs = Reading(threads=worth_starting()).runs(arguments["runs"])
-            arguments |= {"qrels": judgments, "runs": keep_best(judgments, runs, best, by)}
-            if best < len(runs):
+            arguments |= {"qrels": judgments, "runs": keep_best(judgments, runs, best, by) if best else runs}
+            if 0 < best < len(runs):
                 kept = f" Computed from the {best} best of {len(runs)} runs by {by}; best=0 (--best all) takes all."
             else:
                 chosen["best"] = 0
-        result = self.compute(**arguments)
+        first = []
+        if self.start is not None:
+            first = [self.start(**{name: arguments.pop(name) for name in inspect.signature(self.start).parameters})]
+        result = self.compute(*first, **arguments)
         settings = {name: _plain_setting(name, value) for name, value in chosen.items() if value is not None}
         return replace(result, answer=result.answer + kept, settings=settings | result.settings)
 
@@ -303,12 +314,14 @@ STUDIES: dict[str, Study] = {}
 """Every study by its name: the package declares them all."""
 
 
-def study(source: str, *, best: int = 0) -> Callable[[Callable[..., StudyResult]], Study]:
+def study(
+    source: str, *, best: int = 0, start: Callable[..., Any] | None = None, **more: Any
+) -> Callable[[Callable[..., StudyResult]], Study]:
     """Declare a function as the study of tables and figures: ``Sakai 2007, Table 2; Yang ... 2016, Figure 3``.
 
-    ``best`` is how many of the best runs the paper keeps.
+    ``best`` is how many of the best runs the paper keeps, ``more`` other defaults for the settings of ``start``.
     """
-    return lambda compute: Study(compute, source, best)
+    return lambda compute: Study(compute, source, best, start, more)
 
 
 def _of_type(name: str, text: str, like: Any) -> Any:

@@ -6,32 +6,19 @@ Source: Yang, Moffat and Turpin, How Precise Does Document Scoring Need to Be?, 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
-from rankbounds.checking.bands import rank_safe_depth, worst_difference
-from rankbounds.checking.findings import in_words, places
-from rankbounds.checking.submissions import check
-from rankbounds.collection.bands import Rho
-from rankbounds.collection.inputs import Reading
-from rankbounds.collection.run import Run
-from rankbounds.collection.run_names import unique_names
-from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.errors import RankboundsWarning, UsageError
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.evaluate import evaluate
-from rankbounds.evaluation.score_differences import differences
-from rankbounds.measures import Measure, parse_measure, parse_measures
-from rankbounds.measures.naming.parser import MeasureLike
-from rankbounds.plots.style import COLOURS
-from rankbounds.stats.significance import p_values, pairs_of
+import rankbounds as rb
 from rankbounds.studies.study import (
+    COLOURS,
+    Floats,
     Measures,
+    Progress,
     Rows,
     StudyResult,
     draw_boxes,
@@ -40,6 +27,7 @@ from rankbounds.studies.study import (
     of_extreme,
     pivot,
     study,
+    track,
 )
 
 if TYPE_CHECKING:
@@ -72,14 +60,14 @@ PRINTED_LOSSES = {
 
 
 @study("Yang, Moffat and Turpin 2016, Table 1")
-def ties_by_level(qrels: QrelsLike, runs: RunsLike) -> StudyResult:  # noqa: ARG001 (they say which runs are best)
+def ties_by_level(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # noqa: ARG001 (they say which runs are best)
     """How common are tied scores, and ranks and lines that contradict the scores?
 
     The shares of systems, of lists (a system and a topic) and of documents with the same score as the document before,
     with lists sorted by score and then by stated rank; and the same for neighbours whose stated ranks, or order of
     lines, contradict the scores. ``rankbounds check`` shows them per run.
     """
-    found = list(check(runs, examples=0))
+    found = list(rb.check(runs, examples=0))
     lists, lines = sum(run.topics for run in found), sum(run.lines for run in found)
     rows: Rows = [
         {
@@ -112,22 +100,22 @@ def shares_by_level(result: StudyResult, axes: Axes) -> None:
 
 
 @study("Yang, Moffat and Turpin 2016, Table 2")
-def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[Rho] = RHOS) -> StudyResult:
+def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[float | str] = RHOS) -> StudyResult:
     """How much can bands of ranks take from any list at all?
 
     The most that a score can lose when documents are ranked in bands that grow by the factor rho, taking the mean over
     all orders inside a band. Down to the rank-safe depth every document keeps its place.
     """
     if not rhos:
-        raise UsageError("Name at least one rho.")
+        raise rb.UsageError("Name at least one rho.")
     rows: Rows = [
         {
             "measure": str(measure),
             "rho": str(rho),
-            "loss": worst_difference(measure, rho),
-            "rank_safe_depth": rank_safe_depth(rho),
+            "loss": rb.checking.worst_difference(measure, rho),
+            "rank_safe_depth": rb.checking.rank_safe_depth(rho),
         }
-        for measure in parse_measures(measures)
+        for measure in rb.measures.parse_measures(measures)
         for rho in rhos
     ]
     printed = {(name, rho): one for name, ours in PRINTED_LOSSES.items() for rho, one in zip(RHOS, ours, strict=True)}
@@ -151,23 +139,23 @@ def losses_by_rho(result: StudyResult, axes: Axes) -> None:
 
 
 @study("Yang, Moffat and Turpin 2016, Figure 2", best=BEST)
-def range_by_ties(qrels: QrelsLike, runs: RunsLike, *, measure: MeasureLike = "AP") -> StudyResult:
+def range_by_ties(qrels: rb.Qrels, runs: list[rb.Run], *, measure: str | rb.Measure = "AP") -> StudyResult:
     """How far can ties move a system's score, and does the order of systems depend on how they are broken?
 
     For each run the mean of a measure with every tied group in its worst, its best and in trec_eval's order, and the
     mean over all orders; with the places that the run could take among the others. Rows are by falling score under
     trec_eval's order.
     """
-    checked = {one.run: one for one in check(runs, qrels=qrels, measures=[parse_measure(measure)], examples=0)}
-    ranking = places(checked.values())
+    found = rb.check(runs, qrels=qrels, measures=[measure], examples=0)
+    checked = {one.run: one for one in found}
     rows = [
         row | {"tied_documents": one.count("ties"), "tied_topics": one.topics_with("ties"), "lines": one.lines}
-        for row in ranking
+        for row in found.ranking()
         for one in [checked[row["run"]]]
     ]
     narrow = np.mean([row["range"] < 1e-4 for row in rows])
     agreement = f"The paper finds ranges below 0.0001 for most of its 80 runs; here they are for {narrow:.0%}."
-    return StudyResult(rows, in_words(ranking), agreement=agreement)
+    return StudyResult(rows, found.words_of_ties(), agreement=agreement)
 
 
 @range_by_ties.figure(figsize=(6.0, 4.0))
@@ -195,16 +183,17 @@ def ranges_of_runs(result: StudyResult, axes: Axes) -> None:
 
 @study("Yang, Moffat and Turpin 2016, Figure 3, Table 3, Figure 4", best=BEST)
 def change_by_banding(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
     measures: Measures = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP"),
-    rhos: Sequence[Rho] = RHOS,
+    rhos: Sequence[float | str] = RHOS,
     bits: Sequence[str | int] = (),
     digits: Sequence[int] = (),
     limits: Sequence[float] = LIMITS,
     alpha: float = 0.05,
     gain: Any = None,
+    progress: Progress | None = None,
 ) -> StudyResult:
     """How exact must a ranking be for scores and comparisons to stay as they are?
 
@@ -213,11 +202,24 @@ def change_by_banding(
     how many systems a loss of more than 1%, 3% or 5% can be ruled out (``limits``, a one-sided paired t-test), and
     whether the same pairs of systems differ significantly.
     """
-    treatments: dict[str, Callable[[Run], Run]] = {f"{BANDS}{rho}": partial(Run.banded, rho=rho) for rho in rhos}
+    treatments: dict[str, Callable[[rb.Run], rb.Run]] = {
+        f"{BANDS}{rho}": partial(rb.Run.banded, rho=rho) for rho in rhos
+    }
     for number in bits:
-        treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(Run.rounded, bits=number)
-    treatments |= {f"{number} digits": partial(Run.rounded, digits=number) for number in digits}
-    changes = Changes.measured(qrels, runs, measures, treatments, gain)
+        treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(rb.Run.rounded, bits=number)
+    treatments |= {f"{number} digits": partial(rb.Run.rounded, digits=number) for number in digits}
+    if not treatments:
+        raise rb.UsageError("Name at least one rho, number of bits or number of digits.")
+    before = rb.evaluate(qrels, runs, measures, gain=gain, bounds="none")
+    if len(before.query_ids) < 2:
+        raise rb.UsageError("A t-test needs at least two topics.")
+    after = []
+    for treat in track(treatments.values(), progress, len(treatments)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rb.RankboundsWarning)  # said of the runs before
+            treated = [treat(run) for run in runs]
+            after.append(rb.evaluate(qrels, treated, measures, ties="expected", gain=gain, bounds="none").value)
+    changes = Changes(list(treatments), before.runs, before.measures, before.value, np.stack(after))
     rows = [
         changes.summary(treatment, measure, limits, alpha)
         for measure in range(len(changes.measures))
@@ -257,40 +259,11 @@ class Changes:
 
     treatments: list[str]
     runs: list[str]
-    measures: list[Measure]
+    measures: list[rb.Measure]
     before: Floats
     """Axes: run, topic, measure."""
     after: Floats
     """Axes: treatment, run, topic, measure."""
-
-    @classmethod
-    def measured(
-        cls,
-        qrels: QrelsLike,
-        runs: RunsLike,
-        measures: Measures,
-        treatments: Mapping[str, Callable[[Run], Run]],
-        gain: Any,
-    ) -> Changes:
-        """Score every run as it is and under each treatment."""
-        if not treatments:
-            raise UsageError("Name at least one rho, number of bits or number of digits.")
-        judgments = Reading(gain=Assumptions(gain=gain).gain).judgments(qrels)
-        chosen = parse_measures(measures)
-        jobs = Reading().runs_to_read(runs)  # (one at a time, so that memory holds few)
-        names, before, after = [], [], []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RankboundsWarning)  # topics missing or without relevant documents count 0
-            for job in jobs:
-                run = job.read()
-                treated = [treat(run) for treat in treatments.values()]
-                names.append(run.name)
-                before.append(evaluate(judgments, run, chosen, gain=gain, bounds="none").value[0])
-                after.append(evaluate(judgments, treated, chosen, ties="expected", gain=gain, bounds="none").value)
-        if before[0].shape[0] < 2:
-            raise UsageError("A t-test needs at least two topics.")
-        unique = unique_names(names, [job.place for job in jobs])
-        return cls(list(treatments), unique, chosen, np.stack(before), np.stack(after, axis=1))
 
     def differences(self, treatment: int, measure: int) -> Floats:
         """Before minus after for every run and topic: positive where the treatment costs something."""
@@ -299,13 +272,13 @@ class Changes:
     def runs_within(self, treatment: int, measure: int, limit: float, alpha: float = 0.05) -> int:
         """For how many runs a one-sided paired t-test shows that at least this share of the score is kept."""
         kept = self.after[treatment, ..., measure] - limit * self.before[..., measure]
-        return int(np.count_nonzero(p_values(kept, "t", "greater") <= alpha))
+        return int(np.count_nonzero(rb.stats.p_values(kept, "t", "greater") <= alpha))
 
     def p_values(self, measure: int, treatment: int | None = None) -> Floats:
         """Of a two-sided paired t-test, for every pair of runs."""
         scores = self.before[..., measure] if treatment is None else self.after[treatment, ..., measure]
-        first, second = pairs_of(len(scores))
-        return p_values(differences(scores[first], scores[second]), "t") if first.size else np.empty(0)
+        first, second = np.triu_indices(len(scores), 1)
+        return rb.stats.p_values(scores[first] - scores[second], "t") if first.size else np.empty(0)
 
     def summary(self, treatment: int, measure: int, limits: Sequence[float], alpha: float) -> dict[str, Any]:
         """The numbers of Figures 3 and 4 and of Tables 2 and 3."""
@@ -334,13 +307,13 @@ class Changes:
         }
 
 
-def _most_possible_loss(measure: Measure, treatment: str) -> float | None:
+def _most_possible_loss(measure: rb.Measure, treatment: str) -> float | None:
     """What bands can take from any list at all; None for rounding, and for measures of which no limit is known."""
     if not treatment.startswith(BANDS):
         return None
     try:
-        return worst_difference(measure, treatment.removeprefix(BANDS))
-    except UsageError:
+        return rb.checking.worst_difference(measure, treatment.removeprefix(BANDS))
+    except rb.UsageError:
         return None
 
 

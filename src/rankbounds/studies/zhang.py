@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.studies.study import COLOURS, Progress, QrelsLike, Rows, RunsLike, StudyResult, pivot, study, track
+from rankbounds.studies.study import COLOURS, Progress, Rows, StudyResult, pivot, study, track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,8 +164,8 @@ def range_with_residual(result: StudyResult, axes: Axes) -> None:
 
 @study("Zhang, Park and Moffat 2008, Section 7")
 def deciding_by_persistence(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     *,
     persistences: Sequence[float] = (0.5, 0.8, 0.95),
     digits: Sequence[int] = (2, 4),

@@ -10,32 +10,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags
-from rankbounds.collection.run_names import groups_of, read_groups
-from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.judged_runs import JudgedRuns
-from rankbounds.evaluation.score_differences import better
-from rankbounds.judging.candidates import ranks_of_judgments
-from rankbounds.judging.pools import unique_to_group
-from rankbounds.measures import Measure, parse_measure, parse_measures
-from rankbounds.studies.study import BESIDE, Measures, Progress, Rows, StudyResult, draw_series, study
+import rankbounds as rb
+from rankbounds.studies.study import (
+    BESIDE,
+    Measures,
+    Progress,
+    Rows,
+    StudyResult,
+    draw_series,
+    study,
+    track,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+EQUAL = 1e-12
+"""Means closer than this are equal."""
 RESIDUAL_TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 @study("Zobel 1998")
 def change_by_leaving_a_group_out(
-    qrels: QrelsLike,
-    runs: RunsLike,
+    qrels: rb.Qrels,
+    runs: list[rb.Run],
     groups: Any,
     *,
     measures: Measures = ("AP", "RBP(p=0.8)", "nDCG", "AP'", "RBP'(p=0.8)", "nDCG'", "Q'", "Bpref"),
     depth: int = 100,
-    warning: str | Measure = "RBP(p=0.8)",
+    warning: str | rb.Measure = "RBP(p=0.8)",
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -50,40 +53,36 @@ def change_by_leaving_a_group_out(
     these judgments, ``rank`` and ``rank_without`` its rank among all runs, and ``residual`` that of ``warning`` without
     them. ``groups`` is a file of lines ``run group``, or a dict; ``depth`` is that of the pool.
     """
-    chosen, residual_of = parse_measures(measures), parse_measure(warning)
-    judged = JudgedRuns(qrels, runs, gain=gain)
-    group_of = groups_of(judged.names, groups if isinstance(groups, Mapping) else read_groups(groups))
-    names = list(dict.fromkeys(group_of))
+    group_of = groups if isinstance(groups, Mapping) else rb.judging.pools.read_groups(groups)
+    full = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain).mean()
+    names = list(dict.fromkeys(group_of.get(run, run) for run in full.runs))
     if len(names) < 2:
-        raise UsageError("Leaving a group out needs at least two groups.")
-    rank = ranks_of_judgments(judged.qrels, judged.runs)
-    unique = [unique_to_group(rank, group_of, name, depth) for name in names]
-    subsets: list[Flags | None] = [None, *(~alone for alone in unique)]
-    means = judged.scores(subsets, chosen, progress=progress).mean(axis=2)
+        raise rb.UsageError("Leaving a group out needs at least two groups.")
     rows: Rows = []
-    for subset, (name, alone) in enumerate(zip(names, unique, strict=True), 1):
-        members = [number for number, group in enumerate(group_of) if group == name]
-        low, high = judged.low_high(~alone, residual_of, members)
-        residual = (high - low).mean(axis=1)
-        for system in members:
-            for number, measure in enumerate(chosen):
-                full, without = means[0, :, number], means[subset, :, number]
+    for name in track(names, progress, len(names)):
+        rest = rb.judging.pools.without_group(qrels, runs, group_of, name, depth=depth)
+        anew = rb.evaluate(rest, runs, measures, bounds="none", gain=gain).mean()
+        warned = rb.evaluate(rest, runs, warning, gain=gain).mean()
+        for system in (number for number, run in enumerate(full.runs) if group_of.get(run, run) == name):
+            for number, measure in enumerate(full.measures):
+                value, without = (scores.value[:, 0, number] for scores in (full, anew))
+                sign = -1 if measure.lower_is_better else 1
                 rows.append(
                     {
-                        "run": judged.names[system],
+                        "run": full.runs[system],
                         "group": name,
-                        "unique": int(np.count_nonzero(alone)),
+                        "unique": len(qrels) - len(rest),
                         "measure": str(measure),
-                        "value": float(full[system]),
+                        "value": float(value[system]),
                         "without": float(without[system]),
-                        "change": float(without[system] - full[system]),
-                        "rank": int(np.count_nonzero(better(full, full[system], measure))) + 1,
-                        "rank_without": int(np.count_nonzero(better(without, without[system], measure))) + 1,
-                        "residual": float(residual[system]),
+                        "change": float(without[system] - value[system]),
+                        "rank": 1 + int(np.count_nonzero(sign * (value - value[system]) > EQUAL)),
+                        "rank_without": 1 + int(np.count_nonzero(sign * (without - without[system]) > EQUAL)),
+                        "residual": float((warned.high - warned.low)[system, 0, 0]),
                     }
                 )
     answers = []
-    for measure in chosen:
+    for measure in full.measures:
         mine = [row for row in rows if row["measure"] == str(measure)]
         change = np.array([row["change"] for row in mine])
         moved = np.array([row["rank_without"] - row["rank"] for row in mine])
