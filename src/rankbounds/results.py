@@ -85,11 +85,11 @@ def count(name: str, heading: str | None = "", **more: Any) -> Column:
     return Column(name, heading, lambda row: "-" if row.get(name) is None else f"{row[name]:,}", **more)
 
 
-def place_cell(row: Row, own: str = "") -> str:
-    """Write the rank of a row with its interval, or a dash; ``own_`` for that of the run by itself."""
+def place_cell(row: Row) -> str:
+    """Write the rank of a row with its interval, or a dash."""
     if row["rank"] is None:
         return "-"
-    low, high = row[f"{own}rank_low"], row[f"{own}rank_high"]
+    low, high = row["rank_low"], row["rank_high"]
     return f"{row['rank']}" if low == high else f"{row['rank']} [{low}, {high}]"
 
 

@@ -15,7 +15,7 @@ import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.cli import main
 from rankbounds.collection.preparation import Preparation
-from rankbounds.comparison import compare_scores as compare
+from rankbounds.comparison import compare
 from rankbounds.comparison.pairs import VERDICTS, verdicts
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import Scores

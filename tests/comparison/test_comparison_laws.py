@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from combinations import drawn_pair, pair_extremes
-from rankbounds.comparison import Evidence
-from rankbounds.comparison import compare_scores as compare
+from rankbounds.comparison import Evidence, compare
 from rankbounds.comparison.pairs import Pairs
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions

@@ -19,8 +19,7 @@ import browser
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import Evidence, wording
-from rankbounds.comparison import compare_scores as compare
+from rankbounds.comparison import Evidence, compare, wording
 from rankbounds.comparison.pairs import VERDICTS, pairs_against
 from rankbounds.evaluation.score_differences import subtracted
 from rankbounds.report import Choices, gather, page

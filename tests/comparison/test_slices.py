@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.comparison.slices import interaction_test, slices
+from rankbounds.comparison.slices import interaction_test
+from rankbounds.comparison.slices import slices as slices_of
+from rankbounds.comparison.testing import PairTesting
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.files.queries import labels_by_prefix
 from rankbounds.measures.measure import Reported, ReportedEffort
@@ -19,6 +21,11 @@ from rankbounds.tables import p_number, p_words
 from rankbounds.terminal import Look, use_look
 
 FEW = {"resamples": 500}
+
+
+def slices(scores, labels, **how):
+    """The comparison in slices, with these options of the tests."""
+    return slices_of(scores, labels, PairTesting(**how))
 
 
 def scores_of(values, measure=None):

@@ -170,13 +170,12 @@ class TestLimits:
 
 
 class TestStandardised:
-    def test_no_bounds_hold_since_the_reference_moves_with_the_judgments(self, command):
-        files = [QRELS, EXPANDED, DENSE, "-m", "RBP(p=0.8)"]
-        out = command("compare", *files, "--standardise")[1]
-        assert "Could unjudged documents overturn it? Not known: these scores come without bounds." in out
-        found = json.loads(command("compare", *files, "--standardise", "--format", "json")[1])
-        assert [(row["certain_low"], row["certain_high"], row["certain"]) for row in found["pairs"]] == [(None,) * 3]
-        assert {(row["low"], row["high"]) for row in found["systems"]} == {(None, None)}
+    def test_no_bounds_hold_since_the_reference_moves_with_the_judgments(self):
+        compared = rb.compare(standardise(rb.evaluate(QRELS, [EXPANDED, DENSE], "RBP(p=0.8)")))
+        assert "overturn it? Not known: these scores come without bounds." in compared.words()
+        rows = compared.pairs.rows()
+        assert [(row["certain_low"], row["certain_high"], row["certain"]) for row in rows] == [(None,) * 3]
+        assert {(row["low"], row["high"]) for row in compared.systems.rows()} == {(None, None)}
 
     def test_judging_leaves_what_bounds_through_the_same_map_would_be(self):
         """The case that was told wrongly: with all of dense's documents relevant, more than the map of its bounds."""

@@ -35,7 +35,7 @@ import browser
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
-from rankbounds.comparison import compare_scores as compare
+from rankbounds.comparison import compare
 from rankbounds.rbp.crossings import sign_changes
 from rankbounds.report import Choices, content, gather, page
 from rankbounds.report.observed import TIED

@@ -12,7 +12,7 @@ from scipy import stats
 
 import rankbounds as rb
 from array_scores import scores_of
-from rankbounds.comparison import compare_scores as compare
+from rankbounds.comparison import compare
 from rankbounds.errors import DataError, UsageError
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters, over_all_pairs
 from rankbounds.stats.power import minimum_detectable_effect, power_of_t_test, topics_for_effects, topics_needed

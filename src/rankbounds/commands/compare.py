@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
-from rankbounds.commands.console.options import Option, Options, call, group_under, words_in
+from rankbounds.commands.console.options import Option, Options, call, group_under
 from rankbounds.comparison.pairs import pairs_against
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
@@ -48,19 +48,11 @@ FOR_PAPERS = ("latex", "markdown")
     *group_under(
         "test",
         Option(
-            "--ranks HOW",
-            "intervals of ranks: all (valid for all runs at once; default) or own (each run separately, from its "
-            "comparisons with the others)",
-            "all",
-            words=words_in("stats.rank_intervals", "KINDS"),
-        ),
-        Option(
             "--baseline-run NAME",
             "compare all other runs with this one, instead of all pairs; may be repeated",
             repeated=True,
             everyday=True,
         ),
-        Option("--standardise", "standardise scores per topic over these runs"),
     ),
     *scoring.BY,
     *group_under(
@@ -128,8 +120,8 @@ def run_compare(options: Options) -> int:
     from rankbounds.comparison import Evidence, compare_scores
     from rankbounds.comparison.gate.conditions import parse_conditions
     from rankbounds.comparison.gate.gate import Gate, hold
+    from rankbounds.comparison.testing import PairTesting
     from rankbounds.evaluation.clusters import clusters_in_ids
-    from rankbounds.stats.standardisation import standardise
 
     reading.check_inputs(options)
     _check(options)
@@ -150,8 +142,8 @@ def run_compare(options: Options) -> int:
             )
     else:
         trusted = reading.trusted_from(options, compared)
-        if trusted and (options.unjudged != "nonrelevant" or options.baseline or options.standardise):
-            raise UsageError("--calibrate does not go with --unjudged, --baseline or --standardise.")
+        if trusted and (options.unjudged != "nonrelevant" or options.baseline):
+            raise UsageError("--calibrate does not go with --unjudged or --baseline.")
         assumed = scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
         evidence = Evidence(*reading.collection_from(options, trusted), Assumptions(**assumed))
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
@@ -170,8 +162,7 @@ def run_compare(options: Options) -> int:
         scores = join_baseline(saved, scores)
         candidates = scores.runs[-len(candidates) :]
     doing("testing differences")
-    # Scores that were saved or standardised are not those of the lists.
-    own = None if options.baseline or options.standardise else evidence
+    own = None if options.baseline else evidence  # (saved scores are not those of the lists)
     baselines = list(dict.fromkeys(options.baseline_run or [None]))
     parts = {}
     for baseline in baselines:
@@ -181,9 +172,9 @@ def run_compare(options: Options) -> int:
         if evidence is not None and scores.origin is not None:
             part.fingerprint = fingerprint(scores.origin)
         if len(some.runs) > 1 or not (options.save or conditions):
-            given = standardise(some[compared]) if options.standardise else some[compared]
-            clusters = scoring.clusters_from(options, given.query_ids)
-            found = call(options, compare_scores, given, baseline=baseline, evidence=own, clusters=clusters)
+            clusters = scoring.clusters_from(options, some.query_ids)
+            testing = call(options, PairTesting, baseline=baseline, clusters=clusters)
+            found = compare_scores(some[compared], testing, evidence=own)
             part.comparison = found.sort(options.sort)
         if options.by or options.by_prefix:
             part.slices = slices_from(options, part.comparison)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ from rankbounds.comparison.tables import (
     difference_columns,
     measure_place,
 )
+from rankbounds.comparison.testing import PairTesting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.score_differences import equal, mean_difference, merit_of_range
@@ -69,6 +70,12 @@ class Compared(Result):
     order: tuple[str, ...] = ()
     """The runs as tables have them, if they were sorted; else each measure's best come first."""
     columns = tuple(map(Column, PAIR_FIELDS))
+
+    @property
+    def testing(self) -> PairTesting:
+        """How the pairs were tested."""
+        named = {one.name: self.settings[one.name] for one in fields(PairTesting)}
+        return PairTesting(**named | {"clusters": self.clusters})
 
     @property
     def measures(self) -> list[Measure]:

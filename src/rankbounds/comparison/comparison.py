@@ -198,8 +198,7 @@ class Comparison(Compared):
         ]
         columns += [Column("group", importance=4)] if lettered else []
         if placed and tested:
-            own = "own_" if self.settings["ranks"] == "own" else ""
-            columns += [Column("rank", cell=lambda row: place_cell(row, own), importance=5)]
+            columns += [Column("rank", cell=place_cell, importance=5)]
         if tested:
             columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
         columns += [JUDGED] if self.scores.has_judged else []
@@ -389,12 +388,10 @@ class Comparison(Compared):
 
         if self.settings["test"] == TOST:
             raise UsageError('Slices ask where runs differ, and test="tost" whether they are alike: take another test.')
-        names = ("test", "alpha", "confidence", "resamples", "seed", "baseline", "alternative")
-        chosen = {name: self.settings[name] for name in names} | {"clusters": self.clusters}
         if correction == "auto" and self.settings["correction"] != "none":
             correction = self.settings["correction"]
         labels = by if isinstance(by, Mapping) else read_query_labels(os.fspath(by))
-        return slices(self.scores, labels, **chosen, correction=correction)
+        return slices(self.scores, labels, replace(self.testing, correction=correction, margin=None))
 
     @ends_in_a_sentence
     def power(

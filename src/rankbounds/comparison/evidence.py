@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rankbounds.comparison.comparison import Comparison
-    from rankbounds.comparison.pairs import ComparisonOptions
+    from rankbounds.comparison.testing import PairTestingOptions
     from rankbounds.evaluation.options import Options
     from rankbounds.judging.next.plan import SettlingPlan
 
@@ -173,11 +173,12 @@ class Evidence:
             warn(left_out_words(self.left_out, len(self.judged.query_ids)))
         return self._score(chosen, progress, observe)
 
-    def compare(self, measures: MeasuresLike, **how: Unpack[ComparisonOptions]) -> Comparison:
+    def compare(self, measures: MeasuresLike, **how: Unpack[PairTestingOptions]) -> Comparison:
         """Compare all pairs of the runs; options are those of ``rankbounds.compare``."""
+        from rankbounds.comparison.testing import PairTesting
         from rankbounds.comparison.verdict import compare_scores
 
-        return compare_scores(self.scores(measures), evidence=self, **how)
+        return compare_scores(self.scores(measures), PairTesting(**how), evidence=self)
 
     def _score(
         self,

@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.choices import check_share
+from rankbounds.comparison.testing import PairTesting
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.clusters import Clusters, ClustersLike
+from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.stats import significance
-from rankbounds.stats.corrections import CORRECTIONS, check_correction
 from rankbounds.stats.equivalence import TOST, p_of_margin
-from rankbounds.stats.power import check_level
 from rankbounds.tables import plain_rows
 
 PAIR_FIELDS = (
@@ -90,69 +88,6 @@ class Pairs:
         return {name: np.where(is_turned, around[name], column) for name, column in found.items()}
 
 
-class PairTestingOptions(TypedDict, total=False):
-    """How pairs of runs are tested, as in ``compare``."""
-
-    test: str
-    correction: str
-    alternative: str
-    alpha: float
-    confidence: float
-    resamples: int
-    seed: int
-    baseline: str | None
-    clusters: ClustersLike | Clusters | None
-
-
-class ComparisonOptions(PairTestingOptions, total=False):
-    """All options of ``compare``."""
-
-    ranks: str
-    margin: float | None
-    among: Sequence[str] | None
-
-
-@dataclass(frozen=True)
-class PairTesting:
-    """How pairs of runs are tested."""
-
-    test: str = significance.DEFAULT_TEST
-    correction: str = "auto"
-    alternative: str = "two-sided"
-    alpha: float = 0.05
-    confidence: float = 0.95
-    resamples: int = significance.RESAMPLES
-    seed: int = 0
-    baseline: str | None = None
-    clusters: ClustersLike | Clusters | None = None
-
-    def check(self, runs: Sequence[str], more_tests: Sequence[str] = ()) -> None:
-        """Reject what cannot be tested; ``more_tests`` are names of tests that the caller knows."""
-        if len(runs) < 2:
-            raise UsageError("A comparison needs at least two runs.")
-        check_level(self.alpha)
-        check_share("confidence", self.confidence)
-        significance.check_test(self.test, self.alternative, more_tests)
-        if self.alternative != "two-sided" and self.baseline is None and len(runs) > 2:
-            raise UsageError("A one-sided test asks about one run: compare two runs, or name the baseline.")
-
-    @property
-    def resampling(self) -> significance.Resampling:
-        """How tests that resample do it."""
-        return significance.Resampling(self.resamples, self.seed)
-
-    def correction_for(self, pairs: int) -> str:
-        """Choose the correction asked for, or the default for this number of pairs."""
-        if self.correction == "auto":
-            return "none" if pairs == 1 else significance.TESTS.get(self.test, significance.TESTS["t"]).correction
-        check_correction(self.correction)
-        if self.correction == "tukey" and self.baseline is not None:
-            raise UsageError('Tukey\'s correction is for all pairs of runs; with a baseline take "holm" or "max-t".')
-        if CORRECTIONS[self.correction].resamples and self.alternative != "two-sided":
-            raise UsageError(f'The correction {self.correction} has two sides; for one side take "holm".')
-        return self.correction
-
-
 # ---- which run is held against which ----
 #
 # A difference is candidate minus baseline: of two runs the second minus the first, with a baseline the other minus it,
@@ -182,11 +117,10 @@ def pair_numbers(
     measure: Measure,
     how: PairTesting,
     clusters: Clusters | None = None,
-    margin: float | None = None,
 ) -> dict[str, Floats]:
     """Compute what the scores of one measure, by run and topic, say of each pair: the first minus the second."""
     parts = [
-        _some_numbers(values, first[some], second[some], measure, how, clusters, margin)
+        _some_numbers(values, first[some], second[some], measure, how, clusters)
         for some in significance.chunks(first.size, values.shape[-1])
     ]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -199,7 +133,6 @@ def _some_numbers(
     measure: Measure,
     how: PairTesting,
     clusters: Clusters | None,
-    margin: float | None,
 ) -> dict[str, Floats]:
     """The numbers of so many pairs as fit into memory with all topics."""
     by_topic = significance.check_differences(differences(values[first], values[second]))
@@ -209,8 +142,8 @@ def _some_numbers(
     if how.test == TOST:
         significance.check_finite(apart, f"the {TOST} test", measure)
     weights = None if clusters is None else clusters.weights
-    if margin is not None and not np.isinf(apart).any():
-        p_equivalent = p_of_margin(apart, margin, "t", measure=measure, weights=weights)
+    if how.margin is not None and not np.isinf(apart).any():
+        p_equivalent = p_of_margin(apart, how.margin, "t", measure=measure, weights=weights)
     tested = how.test, how.alternative, how.resampling, measure
     ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values), weights)
     found = {

@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.evidence import keep_shared_topics
 from rankbounds.comparison.pairs import (
-    PairTesting,
-    PairTestingOptions,
     build_rows,
     pair_numbers,
     pairs_against,
     turned,
 )
 from rankbounds.comparison.tables import FEW_RUNS, difference_columns, measure_place, p_column
+from rankbounds.comparison.testing import PairTesting
 from rankbounds.comparison.wording import POWER, compared_words, listed
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.clusters import Clusters, resolve_clusters
@@ -43,9 +42,6 @@ from rankbounds.stats import significance
 from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
 from rankbounds.tables import Table, p_number, p_words, signed
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 FEW_TOPICS = 10
 """With fewer topics in a slice, little is known of how much they vary, and chance passes more easily for an effect."""
@@ -228,9 +224,8 @@ class Slices(Result):
         return drawn + [row | {"label": "all topics", "heading": ""} for row in overall]
 
 
-def slices(scores: Scores, labels: Mapping[str, Any], **how: Unpack[PairTestingOptions]) -> Slices:
+def slices(scores: Scores, labels: Mapping[str, Any], testing: PairTesting) -> Slices:
     """Compare scores in slices of topics, as ``Comparison.slices`` does."""
-    testing = PairTesting(**how)
     testing.check(scores.runs)
     if testing.alternative != "two-sided":
         raise UsageError("Slices are compared with two-sided tests.")

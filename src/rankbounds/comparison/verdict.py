@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.choices import check_choice
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparison import Comparison
 from rankbounds.comparison.evidence import Evidence, keep_shared_topics
 from rankbounds.comparison.pairs import (
     Pairs,
-    PairTesting,
     build_rows,
     check_means,
     leads,
@@ -24,10 +22,11 @@ from rankbounds.comparison.pairs import (
     run_number,
     separated,
 )
+from rankbounds.comparison.testing import CompareOptions, PairTesting, PairTestingOptions
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
+from rankbounds.evaluation.clusters import Clusters, resolve_clusters
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import Options, chosen_options
+from rankbounds.evaluation.options import chosen_options, shows_options
 from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
@@ -35,37 +34,26 @@ from rankbounds.files.objects import is_table
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.stats import rank_intervals
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters
-from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
-from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, check_finite
+from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.significance import check_finite
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rankbounds.collection.preparation import Preparation
-    from rankbounds.comparison.pairs import ComparisonOptions
     from rankbounds.evaluation.score_files import Frame
 
 
+@shows_options(PairTestingOptions, PairTesting, more=True)
 def compare(
     qrels: QrelsLike | Scores | Frame,
     runs: RunsLike | None = None,
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
-    baseline: str | None = None,
-    test: str = DEFAULT_TEST,
-    correction: str = "auto",
-    alternative: str = "two-sided",
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    margin: float | None = None,
-    ranks: str = "all",
-    clusters: ClustersLike | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
     among: Sequence[str] | None = None,
     preparation: Preparation | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare runs by a paired test over topics: is one better than another, or is it noise?
 
@@ -99,9 +87,6 @@ def compare(
     margin : float, optional
         The largest difference that does not matter, in units of the scores. Pairs then have ``p_equivalent``, and
         sentences say whether two runs are equivalent; p is 1 where fewer than five topics differ.
-    ranks : {"all", "own"}
-        The rank intervals on the leaderboard: those valid for all runs at once, or for each run alone, from its own
-        comparisons with the others. Rows have both.
     clusters : mapping or path, optional
         The cluster of each query, for queries that belong together: paraphrases of one need, turns of one
         conversation. Tests and intervals then treat clusters as the sample.
@@ -150,23 +135,20 @@ def compare(
     >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs.rows()[0]["difference"]
     0.5
     """
-    how: ComparisonOptions = {
-        "baseline": baseline, "test": test, "correction": correction, "alternative": alternative, "alpha": alpha,
-        "confidence": confidence, "margin": margin, "ranks": ranks, "clusters": clusters, "resamples": resamples,
-        "seed": seed, "among": among,
-    }  # fmt: skip
-    chosen_options(options)  # (names that are none are told before anything is read)
+    given: dict[str, Any] = dict(options)
+    how = PairTesting(**{name: given.pop(name) for name in PairTestingOptions.__annotations__ if name in given})
+    chosen_options(given, CompareOptions)  # (names that are none are told before anything is read)
     if runs is None:
-        if options or measures is not DEFAULT_MEASURES:
-            asked = next(iter(options), "measures")
+        if given or measures is not DEFAULT_MEASURES:
+            asked = next(iter(given), "measures")
             raise UsageError(f"{asked}= goes with judgments and runs: scores are already computed. {_SHAPES}")
         if not isinstance(qrels, Scores) and not is_table(qrels):
             raise UsageError(f"The runs are missing. {_SHAPES}")
-        return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), **how)
+        return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), how, among=among)
     if isinstance(qrels, Scores):
         raise UsageError(f"Scores are compared by themselves, scores[measure] by one of their measures. {_SHAPES}")
-    evidence = Evidence.read(qrels, runs, preparation=preparation, **options)
-    return compare_scores(evidence.scores(measures, progress=progress), evidence=evidence, **how)
+    evidence = Evidence.read(qrels, runs, preparation=preparation, **given)
+    return compare_scores(evidence.scores(measures, progress=progress), how, among=among, evidence=evidence)
 
 
 _SHAPES = "Write rb.compare(qrels, runs), or for scores alone rb.compare(scores)."
@@ -174,39 +156,24 @@ _SHAPES = "Write rb.compare(qrels, runs), or for scores alone rb.compare(scores)
 
 def compare_scores(
     scores: Scores,
+    how: PairTesting | None = None,
     *,
-    test: str = DEFAULT_TEST,
-    correction: str = "auto",
-    alternative: str = "two-sided",
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    baseline: str | None = None,
-    ranks: str = "all",
-    clusters: ClustersLike | Clusters | None = None,
-    margin: float | None = None,
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
 ) -> Comparison:
     """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs, if known."""
-    how = PairTesting(test, correction, alternative, alpha, confidence, resamples, seed, baseline)
+    how = how or PairTesting()
     how.check(scores.runs, [TOST])
     check_means(scores.measures)
-    if margin is not None:
-        check_margin(margin)
-    check_choice("ranks", ranks, rank_intervals.KINDS)
     scores = keep_shared_topics(scores)
-    grouped = resolve_clusters(scores.clusters or None if clusters is None else clusters, scores.query_ids)
+    grouped = resolve_clusters(scores.clusters or None if how.clusters is None else how.clusters, scores.query_ids)
     if evidence is not None:
         evidence = evidence.filter(scores.runs)
     measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)
-    first, second = pairs_against(scores.runs, baseline)
+    first, second = pairs_against(scores.runs, how.baseline)
     correction = how.correction_for(first.size)
-    if test == TOST:
-        check_equivalence(margin, alternative, correction)
     by_measure = [
-        pair_numbers(matrix, first, second, measure, how, grouped, margin)
+        pair_numbers(matrix, first, second, measure, how, grouped)
         for matrix, measure in zip(values, measures, strict=True)
     ]
     numbers = {name: np.stack([columns[name] for columns in by_measure]) for name in by_measure[0]}
@@ -219,16 +186,14 @@ def compare_scores(
     else:
         numbers["p_adjusted"] = correct_p_values(numbers["p_value"], correction)
     numbers["p_adjusted"] = np.maximum(numbers["p_adjusted"], numbers["p_value"])
-    settings = {
-        "test": test, "correction": correction, "baseline": baseline, "alternative": alternative, "alpha": alpha,
-        "margin": margin, "confidence": confidence, "resamples": resamples, "seed": seed, "ranks": ranks,
-        "topics": scores.value.shape[1], "clusters": None if grouped is None else len(grouped),
-        "comparisons": first.size,
+    settings = how.settings() | {
+        "correction": correction, "topics": scores.value.shape[1],
+        "clusters": None if grouped is None else len(grouped), "comparisons": first.size,
     }  # fmt: skip
     settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings)
     tested = Pairs(first, second, numbers)
     lead = np.stack(list(map(leads, by_measure, measures)))
-    shown = separated(numbers, lead, alpha)
+    shown = separated(numbers, lead, how.alpha)
     systems = _system_rows(scores, tested, lead, shown, grouped, settings)
     if among is not None:
         asked = np.isin(np.arange(len(scores.runs)), [run_number(scores.runs, name) for name in among])

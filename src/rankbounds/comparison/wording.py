@@ -266,10 +266,7 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
     said.append(f"{span}.")
     if settings["baseline"] is None and runs > 2 and settings["test"] != TOST:
         sure = f"{1 - settings['alpha']:.0%} confidence"
-        if settings["ranks"] == "own" and family.holm_within:
-            together = f"{sure} for a run named in advance, from its {runs - 1} comparisons, with Holm's correction"
-        else:
-            together = f"{sure} for all runs at once" if family.family_wise else "not corrected for several runs"
+        together = f"{sure} for all runs at once" if family.family_wise else "not corrected for several runs"
         said.append(f"rank: with its interval, {together}.")
     test = TESTS.get(settings["test"])
     if test is not None and not test.of_mean and test.level:

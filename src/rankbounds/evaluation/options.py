@@ -116,9 +116,13 @@ def chosen_options(
     return assumptions, Reading(**reading, gain=assumptions.gain)
 
 
-def shows_options(options: type) -> Callable[[Function], Function]:
-    """Show a function's ``**options`` by name, with defaults, in ``help`` and notebooks."""
-    known = {**signature(Reading).parameters, **signature(Assumptions).parameters}
+def shows_options(options: type, *declaring: type, more: bool = False) -> Callable[[Function], Function]:
+    """Show a function's ``**options`` by name, with defaults, in ``help`` and notebooks.
+
+    Defaults are those of ``declaring`` classes too; with ``more`` options than these, ``**options`` stays.
+    """
+    classes = (Reading, Assumptions, *declaring)
+    known = {name: one for each in classes for name, one in signature(each).parameters.items()}
     by_name = []
     for name, annotation in options.__annotations__.items():
         default = None if name == "threads" or name not in known else known[name].default
@@ -128,7 +132,8 @@ def shows_options(options: type) -> Callable[[Function], Function]:
     def shown(function: Function) -> Function:
         plain = signature(function)
         own = [one for one in plain.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
-        function.__signature__ = Signature([*own, *by_name], return_annotation=plain.return_annotation)  # type: ignore[attr-defined]
+        rest = list(plain.parameters.values())[len(own) :] if more else []
+        function.__signature__ = Signature([*own, *by_name, *rest], return_annotation=plain.return_annotation)  # type: ignore[attr-defined]
         return function
 
     return shown

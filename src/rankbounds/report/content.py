@@ -8,7 +8,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import Comparison, Evidence, compare_scores, wording
 from rankbounds.comparison.pairs import NEGATED, SWAPPED
+from rankbounds.comparison.testing import PairTesting, Testing
 from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.clusters import clusters_by_prefix
@@ -38,7 +39,7 @@ from rankbounds.report.observed import STRIP_DEPTHS, Observed, Thinning, lists_o
 from rankbounds.report.summary import best_first, counted, doubts_of, heading, leading, sentences
 from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
-from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, pairs_of
+from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import as_json
 from rankbounds.threads import in_threads, processors
 from rankbounds.version import __version__
@@ -57,7 +58,7 @@ LEADING = 20
 of 129 runs takes far longer than to score them."""
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, probabilities."""
-TESTING = ("test", "correction", "alpha", "confidence", "resamples", "seed")
+TESTING = tuple(one.name for one in fields(Testing) if one.name != "clusters")
 CHANCES = ("probability", "probability_of_other")
 IN_MEMORY = "in memory"
 """Where judgments and runs are that no file holds."""
@@ -75,7 +76,7 @@ BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len
 
 
 @dataclass(frozen=True)
-class Choices:
+class Choices(Testing):
     """Everything that changes what a report says; the page names it."""
 
     measures: Sequence[str] = DEFAULT_MEASURES
@@ -93,16 +94,8 @@ class Choices:
     source: str | None = None
     columns: Mapping[str, str] | None = None
     lenient: bool = False
-    test: str = DEFAULT_TEST
-    correction: str = "auto"
-    alpha: float = 0.05
-    confidence: float = 0.95
-    resamples: int = RESAMPLES
-    seed: int = 0
-    clusters: str | None = None
-    """A file of the cluster of each query."""
     clusters_prefix: str | None = None
-    """Or the mark that ends the part of a query's id that is its cluster."""
+    """The mark that ends the part of a query's id that is its cluster, in the place of ``clusters``."""
     title: str = ""
     """The heading; without one, it names the runs."""
     queries: str | None = None
@@ -298,11 +291,10 @@ def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Co
         return None
     closely = len(scores.runs) if choices.all_pairs else LEADING
     among = [scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None
-    clusters: Any = choices.clusters
+    how: dict[str, Any] = {name: getattr(choices, name) for name in (*TESTING, "clusters")}
     if choices.clusters_prefix is not None:
-        clusters = clusters_by_prefix(scores.query_ids, choices.clusters_prefix)
-    how = {name: getattr(choices, name) for name in TESTING} | {"clusters": clusters}
-    return compare_scores(scores, **how, among=among, evidence=evidence)
+        how["clusters"] = clusters_by_prefix(scores.query_ids, choices.clusters_prefix)
+    return compare_scores(scores, PairTesting(**how), among=among, evidence=evidence)
 
 
 def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning) -> dict[str, Any]:

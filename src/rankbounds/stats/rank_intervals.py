@@ -18,9 +18,6 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.stats.corrections import correct_p_values
 
-KINDS = ("all", "own")
-"""Intervals that hold for all systems together, or for each by itself."""
-
 
 def observed_places(merits: Floats) -> Ints:
     """Rank systems by score, where more is better; ties share the better rank."""

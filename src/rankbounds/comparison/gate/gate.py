@@ -20,7 +20,7 @@ topics, or the mean. If answers must be ``settled``, one that could be reversed 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from xml.etree import ElementTree
@@ -266,7 +266,5 @@ def _with_measures(
 
 def _compare_again(comparison: Comparison, scores: Scores, evidence: Evidence | None) -> Comparison:
     """Compare scores for differences as before, with the t test after equivalence."""
-    names = ("test", "correction", "alternative", "alpha", "confidence", "margin", "resamples", "seed", "baseline")
-    how = {name: comparison.settings[name] for name in names} | {"clusters": comparison.clusters}
-    how["test"] = "t" if how["test"] == TOST else how["test"]
-    return compare_scores(scores, evidence=evidence, **how)
+    test = "t" if comparison.settings["test"] == TOST else comparison.settings["test"]
+    return compare_scores(scores, replace(comparison.testing, test=test), evidence=evidence)
