@@ -25,7 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from collections.abc import Sequence  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
-from rankbounds.commands import known_commands  # noqa: E402
+from rankbounds.commands import Command, known_commands, our_commands  # noqa: E402
 from rankbounds.commands.console.options import Option, Parser, UnparsedError, check_words  # noqa: E402
 from rankbounds.errors import RankboundsError, RankboundsWarning  # noqa: E402
 
@@ -62,9 +62,7 @@ def _commands_of(parser: Any) -> Any:
 
 def parse(given: Sequence[str]) -> argparse.Namespace:
     """Parse the options; an error names what unknown words probably meant."""
-    known = known_commands()
-    named = (" ".join(given[:words]) for words in (2, 1) if not any(" " in word for word in given[:words]))
-    command = next((known[name] for name in named if name in known), None)
+    command = _command_of(given)
     if command is None:
         _answer(given)
     from rankbounds.commands.console.output import TERMINAL
@@ -100,6 +98,14 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
     return options
 
 
+def _command_of(given: Sequence[str]) -> Command | None:
+    """Return the command that the first words name; other packages are asked for those that are not ours."""
+    named = [" ".join(given[:words]) for words in (2, 1) if not any(" " in word for word in given[:words])]
+    ours = our_commands()
+    known = ours if given[0].startswith("-") or not ours.keys().isdisjoint(named) else known_commands()
+    return next((known[name] for name in named if name in known), None)
+
+
 def _show(text: str) -> NoReturn:
     print(text, end="")
     raise SystemExit(0)
@@ -109,12 +115,11 @@ def _answer(given: Sequence[str]) -> NoReturn:
     """Answer options of the program itself, and reject unknown commands."""
     from rankbounds.commands.console import help as about
 
-    commands = known_commands()
     asked = {*given} & {"-h", "--help", "--help-all"}
     if given[0] in about.NOUNS and (len(given) == 1 or given[1] in asked):
-        _show(about.noun_help(given[0], commands.values(), screen_width() - 2))
+        _show(about.noun_help(given[0], our_commands().values(), screen_width() - 2))
     if given[0] in asked:
-        _show(about.program_help(PROGRAM, commands.values(), screen_width() - 2))
+        _show(about.program_help(PROGRAM, known_commands().values(), screen_width() - 2))
     place = next((place for place, word in enumerate(given) if not word.startswith("-")), len(given))
     parser = Parser(PROGRAM, prog="rankbounds")
     options, apart = parser.parse_known_args(given)
@@ -128,6 +133,7 @@ def _answer(given: Sequence[str]) -> NoReturn:
     about.check_options("rankbounds", PROGRAM, given[:place])
     if place == len(given):
         parser.error("the following arguments are required: COMMAND")
+    commands = known_commands()
     if given[place] not in commands or " " in given[place]:
         about.check_command(given[place:], list(commands))
     parser.error(f"unrecognized arguments: {' '.join(word for word in apart if word.startswith('-'))}")

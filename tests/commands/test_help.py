@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import re
 import shlex
 import shutil
@@ -11,9 +13,11 @@ import subprocess
 import pytest
 
 from many_runs import write_collection
+from rankbounds import commands
 from rankbounds.cli import build_parser, main, parse
+from rankbounds.commands import COMMANDS as LISTED
 from rankbounds.commands import known_commands
-from rankbounds.commands.console.help import QUESTIONS, SHELLS, TO_TYPE, by_question, completion_script
+from rankbounds.commands.console.help import SHELLS, TO_TYPE, by_question, completion_script
 from rankbounds.commands.console.options import GROUPS
 from rankbounds.commands.console.output import TERMINAL
 
@@ -44,7 +48,7 @@ def test_help_has_every_command_under_one_question(capsys, monkeypatch):
         question: [each.name for each in several]
         for question, several in by_question(known_commands().values()).items()
     }
-    assert tuple(listed) == QUESTIONS
+    assert list(listed) == list(LISTED)
     assert sorted(name for names in listed.values() for name in names) == sorted(known_commands())
     for width in (80, 120):
         monkeypatch.setenv("COLUMNS", str(width))
@@ -52,10 +56,25 @@ def test_help_has_every_command_under_one_question(capsys, monkeypatch):
             main(["--help"])
         shown = capsys.readouterr().out
         assert max(map(len, shown.splitlines())) <= width
-        assert [line for line in shown.splitlines() if line in QUESTIONS] == list(QUESTIONS)
+        assert [line for line in shown.splitlines() if line in LISTED] == list(LISTED)
         assert re.findall(r"^  ([a-z][\w-]*(?: [a-z]+)?)  ", shown, re.M) == [
             name for names in listed.values() for name in names
         ]
+
+
+def test_every_command_has_a_line_in_the_table():
+    """What help shows without importing anything is the beginning of each command's docstring."""
+    listed = {name: entry for several in LISTED.values() for name, entry in several.items()}
+    declared = {}
+    modules = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    for module in modules:
+        importlib.import_module(f"rankbounds.commands.{module}")
+    for (module, name), (_, function) in commands._declared.items():
+        if (stem := module.removeprefix("rankbounds.commands.")) in modules:
+            declared[name] = (stem, function.__doc__.splitlines()[0].rstrip("."))
+    lines = [f'"{name}": {entry!r},' for name, entry in declared.items() if listed.get(name) != entry]
+    assert not lines, "in COMMANDS of src/rankbounds/commands/__init__.py there should be:\n" + "\n".join(lines)
+    assert not listed.keys() - declared.keys(), "in COMMANDS, but no function declares them"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.files.formats import NAMES
+from rankbounds.files.formats import OURS
 
 RUN = {"q1": {"a": 3.0, "b": 2.0, "x": 1.0}, "q2": {"c": 1.5}}
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
@@ -265,7 +265,7 @@ class TestCommandLine:
         assert code == 2
         assert 'Did you mean "quepid"?' in err
 
-    @pytest.mark.parametrize("kind", sorted(set(NAMES) - {"ir_datasets"}))
+    @pytest.mark.parametrize("kind", sorted(set(OURS) - {"ir_datasets"}))
     def test_the_wrong_format_is_one_message_never_a_traceback(self, tmp_path, capsys, kind):
         for content in ("1 0 a 1\n", "{}", "[1, 2", '{"a": {"b": []}}', '{"requests": [1]}', "a,b\n1,2\n"):
             qrels = written(tmp_path / "qrels", content)

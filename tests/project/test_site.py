@@ -83,7 +83,7 @@ def test_the_site_holds_everything(site, reference):
         part = (site / page).read_text().partition(f'id="{begin}"')[2].partition("<h2 id=")[0]
         return re.sub(r"<[^>]+>|\s", "", part)
 
-    assert "AP(rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.measures.AP")
+    assert "AP(*,rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.measures.AP")
     assert "q(float|None,default:None)" in shown("python-top.html", "rankbounds.Evaluator")
     assert "Wheretodraw" in shown("python-plots.html", "rankbounds.plots.leaderboard")
     for page in site.glob("python-*.html"):

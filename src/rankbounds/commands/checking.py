@@ -17,8 +17,6 @@ from rankbounds.results import Result
 
 @command(
     "check",
-    "Can I trust these files and numbers?",
-    1,
     replace(reading.RUNS, usage="[RUN ...]"),
     *group_under(
         "input",
@@ -84,8 +82,6 @@ def run_check(options: Options) -> int | Result:
 
 @command(
     "trec_eval",
-    "How good are my runs?",
-    4,
     reading.QRELS,
     reading.RUN,
     *everyday(
@@ -158,8 +154,6 @@ def run_trec_eval(options: Options) -> None:
 
 @command(
     "explain",
-    "Can I trust these files and numbers?",
-    2,
     Option(
         "OUTPUT", "the other tool's output: a file, or a number as in nDCG@10=0.534", dest="trec_output", file="read"
     ),
@@ -207,8 +201,6 @@ def run_explain(options: Options) -> None:
 
 @command(
     "mcp",
-    "Can I trust these files and numbers?",
-    3,
     Option(
         "[FOLDER]", "the folder that the tools may read; paths outside it are refused (default: the current folder)"
     ),

@@ -36,8 +36,6 @@ FOR_PAPERS = ("latex", "markdown")
 
 @command(
     "compare",
-    "Is A better than B, or is it noise?",
-    1,
     *reading.INPUTS,
     *reading.SCORE_TABLES,
     scoring.measures(),

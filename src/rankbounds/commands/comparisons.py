@@ -15,8 +15,6 @@ from rankbounds.tables import in_prose, json_of
 
 @command(
     "collections",
-    "Is A better than B, or is it noise?",
-    2,
     Option(
         "COLLECTION ...",
         "a folder with judgments and runs, NAME=FOLDER, a folder of such folders, or a manifest",
@@ -107,8 +105,6 @@ def run_collections(options: Options) -> None:
 
 @command(
     "replicates",
-    "Is A better than B, or is it noise?",
-    3,
     *reading.INPUTS,
     Option(
         "--judged-again QRELS ...",
@@ -159,8 +155,6 @@ def run_replicates(options: Options) -> Any:
 
 @command(
     "similarity",
-    "What changed between two versions?",
-    1,
     reading.RUNS,
     Option("--p P", "persistence of RBO (default 0.9)", 0.9),
     Option(
@@ -214,8 +208,6 @@ def run_similarity(options: Options) -> None:
 
 @command(
     "topics",
-    "Is A better than B, or is it noise?",
-    5,
     *reading.INPUTS_IF_ANY,
     *reading.SCORE_TABLES,
     *everyday(

@@ -26,8 +26,6 @@ What it shows
 
 @command(
     "demo",
-    "How do I try things out?",
-    1,
     Option("--write FOLDER", "copy the files to this folder, to try other commands on them", everyday=True),
     *output.OUTPUT,
 )

@@ -29,8 +29,6 @@ LARGE_SHARE = 6
 
 @command(
     "evaluate",
-    "How good are my runs?",
-    1,
     *reading.INPUTS,
     scoring.MEASURES,
     *scoring.SORTING,

@@ -16,8 +16,6 @@ from rankbounds.judging.next.residuals import STRATEGIES
 
 @command(
     "judge-next",
-    "What should be judged next?",
-    1,
     *reading.INPUTS,
     *everyday(
         Option("--budget N", "number of documents (default 20)", 20),
@@ -90,8 +88,6 @@ def run_judge_next(options: Options) -> None:
 
 @command(
     "pool",
-    "What should be judged next?",
-    2,
     replace(reading.RUNS, usage="[RUN ...]"),
     *everyday(
         Option("--depth D", "pool the top D documents of each run and topic", type=int),

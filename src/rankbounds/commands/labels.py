@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 @command(
     "judges",
-    "Can I trust the labels of a model (LLM as a judge)?",
-    1,
     Option("TRUSTED", "the trusted labels, in any format of judgments", dest="qrels", file="read"),
     Option("[LABELS ...]", "the labels to check: files, patterns or folders; name=FILE", dest="label_files"),
     Option("--runs RUN ...", f"{reading.RUNS_HELP} (default: compare labels only)", [], group="input", everyday=True),
@@ -138,8 +136,6 @@ def labels_rel_from(options: Options) -> float | dict[str, float] | None:
 
 @command(
     "sample",
-    "Can I trust the labels of a model (LLM as a judge)?",
-    2,
     reading.LABELS,
     reading.RUNS,
     *everyday(
@@ -185,8 +181,6 @@ def run_sample(options: Options) -> None:
 
 @command(
     "audit",
-    "Can I trust the labels of a model (LLM as a judge)?",
-    3,
     reading.LABELS,
     Option("SAMPLE", "the judged sample: query_id, doc_id, order, probability, relevance", file="read"),
     replace(reading.RUNS, usage="[RUN ...]"),

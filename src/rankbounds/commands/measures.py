@@ -19,8 +19,6 @@ from rankbounds.terminal import look, reflow
 
 @command(
     "measures",
-    "Which measure should I use?",
-    1,
     Option(
         "[MEASURE]",
         "a name, a label such as nDCG@10, or another tool's name",

@@ -23,8 +23,6 @@ ORDERED_BY = ("AP", "nDCG", "P@10")
 
 @command(
     "rbp contributions",
-    "RBP: which persistence, and what does it change?",
-    5,
     reading.QRELS,
     reading.RUN,
     *everyday(
@@ -85,8 +83,6 @@ def _contribution(row: Row) -> str:
 
 @command(
     "rbp crossings",
-    "RBP: which persistence, and what does it change?",
-    2,
     reading.QRELS,
     Option("A", "one run", file="read"),
     Option("B", "the other run", file="read"),
@@ -127,8 +123,6 @@ def run_crossings(options: Options) -> None:
 
 @command(
     "rbp depth",
-    "RBP: which persistence, and what does it change?",
-    3,
     *reading.INPUTS_IF_ANY,
     *everyday(
         Option(
@@ -252,8 +246,6 @@ def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[
 
 @command(
     "rbp persistence",
-    "RBP: which persistence, and what does it change?",
-    1,
     *reading.INPUTS_IF_ANY,
     *everyday(
         Option("--depths FILE", "CSV of sessions that ended at each rank: rank,count"),
@@ -322,8 +314,6 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
 
 @command(
     "rbp transfer",
-    "RBP: which persistence, and what does it change?",
-    4,
     Option("SCORE", "the published score of system A, as printed"),
     *everyday(
         Option("--p P", "the persistence at which it was published (or --measure)", type=float),

@@ -58,8 +58,6 @@ CHOICES = (
 
 @command(
     "report",
-    "How do I show the results?",
-    1,
     *reading.INPUTS,
     *reading.SCORE_TABLES,
     *everyday(*TEXTS),
@@ -105,8 +103,6 @@ def choices_from(options: Options) -> Choices:
 
 @command(
     "serve",
-    "What should be judged next?",
-    3,
     *reading.INPUTS,
     *everyday(
         *TEXTS,

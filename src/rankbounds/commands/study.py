@@ -57,8 +57,6 @@ def _default_text(default: Any) -> str:
 
 @command(
     "study",
-    "How do I try things out?",
-    4,
     Option("[NAME]", 'a study, a paper, a table or figure of it ("Yang table 3"), "all" or "list"', explain=explain),
     *reading.INPUTS_IF_ANY,
     *everyday(

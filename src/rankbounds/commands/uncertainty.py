@@ -17,8 +17,6 @@ from rankbounds.probability.mean import uncertainty
 
 @command(
     "uncertainty",
-    "How good are my runs?",
-    2,
     *reading.INPUTS,
     scoring.measures((), "RBP(p=0.8) (default), P@10, DCG@20: exact; AP, nDCG@10 and others: by random draws"),
     *scoring.probability(

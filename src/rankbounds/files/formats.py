@@ -28,12 +28,21 @@ from rankbounds.files.opening import (
 )
 from rankbounds.files.records import parse_json
 from rankbounds.files.text_formats import IN_TEXT
+from rankbounds.plugins import load_plugins
 
 _MARKS = (b"\t", b",", b"qid:", b"{", b"[", b"#")
 """What the first line holds of a format other than TREC's, or of TREC's where comments come first."""
 _LARGEST_ROW = 1 << 22
 """How much of a file is looked at to see its first row."""
-NAMES = ("trec", "prefs", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, "ir_datasets")
+OURS = ("trec", "prefs", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, "ir_datasets")
+
+
+def known_formats() -> tuple[str, ...]:
+    """Return the names of all formats, after those of other packages were added."""
+    for name, known in load_plugins("rankbounds.formats").items():
+        if isinstance(known, Format):
+            (IN_JSON if known.parsed else IN_TEXT).setdefault(name, known)
+    return tuple(dict.fromkeys((*OURS, *IN_JSON, *IN_TEXT)))
 
 
 def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[str | None, str | None]:
@@ -46,9 +55,9 @@ def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[st
     if len(parts) != 2:
         raise UsageError(f'"{given}" names more than two formats; give that of the judgments, then that of the runs.')
     for part in filter(None, parts):
-        if part not in NAMES:
+        if part not in OURS and part not in (known := known_formats()):
             raise UsageError(
-                f'There is no format "{part}".{did_you_mean(part, list(NAMES))} Known: {", ".join(NAMES)}.'
+                f'There is no format "{part}".{did_you_mean(part, list(known))} Known: {", ".join(known)}.'
             )
     return parts[0] or None, parts[1] or None
 
@@ -136,6 +145,10 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
         content = [content]
     if isinstance(content, list) and any(isinstance(row, dict) for row in content):
         return columns_of_records(content, names, text.name)
+    ours = len(IN_JSON)
+    known_formats()
+    if len(IN_JSON) > ours:  # other packages know more
+        return _from_json(text, kind, names)
     raise DataError(
         text.name,
         f"this JSON is in no known format: expected {{query: {{document: {names.value[0]}}}}}, a list of "

@@ -16,13 +16,15 @@ from rankbounds.files.objects import columns_of
 class Format:
     """A format of files: what it holds, how it is recognised, and its readers of judgments or runs.
 
-    JSON formats get the parsed contents and the file's name, others the text.
+    JSON formats get the parsed contents and the file's name, others (``parsed=False``) the text. Other packages declare
+    theirs as an entry point ``rankbounds.formats``.
     """
 
     what: str
     recognises: Callable[[Any], bool]
     judgments: Callable[..., Columns] | None = None
     run: Callable[..., Columns] | None = None
+    parsed: bool = True
 
 
 # ---- BEIR, ranx and others: {query: {document: score}}; BEIR's judgments are TSV with named columns ----

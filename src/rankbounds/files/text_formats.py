@@ -199,7 +199,13 @@ def _columns(text: Text) -> tuple[list[str], list[str], list[str]]:
 
 
 IN_TEXT = {
-    "svmrank": Format("learning-to-rank files in SVMrank's format", _is_svmrank, _judgments),
-    "quepid": Format("ratings and snapshots exported by Quepid", _is_quepid, read_quepid_judgments, read_quepid_run),
+    "svmrank": Format("learning-to-rank files in SVMrank's format", _is_svmrank, _judgments, parsed=False),
+    "quepid": Format(
+        "ratings and snapshots exported by Quepid",
+        _is_quepid,
+        read_quepid_judgments,
+        read_quepid_run,
+        parsed=False,
+    ),
 }
 """In the order in which they are tried."""

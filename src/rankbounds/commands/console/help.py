@@ -9,26 +9,13 @@ import os
 from collections.abc import Iterable, Sequence
 
 from rankbounds.choices import check_choice
-from rankbounds.commands import Command
+from rankbounds.commands import COMMANDS, Command
 from rankbounds.commands.console.options import GROUPS, Option, Parser
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
 from rankbounds.terminal import reflow, wrap
 from rankbounds.version import __version__
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
-QUESTIONS = (
-    "How good are my runs?",
-    "Is A better than B, or is it noise?",
-    "What changed between two versions?",
-    "Can I trust these files and numbers?",
-    "What should be judged next?",
-    "Can I trust the labels of a model (LLM as a judge)?",
-    "Which measure should I use?",
-    "RBP: which persistence, and what does it change?",
-    "How do I show the results?",
-    "How do I try things out?",
-)
-"""In the order of the help."""
 NOUNS = {"rbp": "Questions about rank-biased precision (RBP) and its persistence p."}
 """Groups of commands: what the second word of "rbp depth" is about."""
 TO_TRY = {
@@ -51,9 +38,10 @@ def greeting() -> str:
 
 
 def by_question(commands: Iterable[Command]) -> dict[str, list[Command]]:
-    """The commands under the questions that they answer."""
-    listed = sorted(commands, key=lambda command: (command.place, command.name))
-    asked = dict.fromkeys([*QUESTIONS, *(command.question for command in listed)])
+    """The commands under the questions that they answer, in the order of the table."""
+    place = {name: place for place, name in enumerate(name for several in COMMANDS.values() for name in several)}
+    listed = sorted(commands, key=lambda command: place.get(command.name, len(place)))
+    asked = dict.fromkeys([*COMMANDS, *(command.question for command in listed)])
     return {question: [command for command in listed if command.question == question] for question in asked}
 
 

@@ -18,7 +18,7 @@ from rankbounds.commands.console.messages import doing, progress_on_terminal, sa
 from rankbounds.commands.console.options import Option, Options, group_under, options_given
 from rankbounds.commands.console.output import files_given, in_brief, name_and_path
 from rankbounds.errors import UsageError
-from rankbounds.files.formats import NAMES as FORMAT_NAMES
+from rankbounds.files.formats import OURS, known_formats
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.threads import processors
@@ -65,8 +65,8 @@ SCORE_TABLES = group_under(
 """Tables of scores in the place of judgments and runs."""
 FORMATS = Option(
     "--formats FORMAT",
-    f"format of the files (default: detected from their contents): {', '.join(FORMAT_NAMES)}",
-    words=FORMAT_NAMES,
+    f"format of the files (default: detected from their contents): {', '.join(OURS)}",
+    words=known_formats,
     about_runs=True,
 )
 SOURCE = Option(
