@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +23,7 @@ from rankbounds.studies.study import (
     draw_band,
     draw_series,
     draw_shades,
-    list_words,
-    of_extreme,
+    extremes,
     pivot,
     plain,
     rows_by,
@@ -52,12 +50,6 @@ PRINTED_CONTRIBUTIONS = {
 TESTS = {"bootstrap": "bootstrap", "t": "t test", "wilcoxon": "Wilcoxon's test"}
 COEFFICIENTS = {"tau": rb.stats.kendall_tau, "spearman": rb.stats.spearman}
 LEVEL = 0.05
-REFERENCES = ("RR", "P@10", "RPrec", "AP")
-"""The columns of Table III."""
-MOST_LIKE = {"RBP(p=0.5)": "RR", "RBP(p=0.8)": "P@10", "RBP(p=0.95)": "AP"}
-"""The column with the largest tau in the rows for RBP with a pool of depth 10."""
-NOTICEABLE = 0.05
-"""Bounds this far apart can be seen in Figure 6."""
 
 
 @study("Moffat and Zobel 2008, Table 1, Table 2")
@@ -144,35 +136,18 @@ def bounds_by_depth(
     """
     sets = _sets_of_judgments(qrels, runs, pool_depth)
     rows: Rows = []
+    averaged: Rows = []
     answers = []
     for name, judgments in sets.items():
         mean = rb.rbp.bounds_by_depth(judgments, runs, depths, persistences, gain=gain, progress=progress).mean()
         axes: dict[str, Any] = {"judgments": [name], "run": mean.runs, "p": persistences, "depth": depths}
         rows += rows_by(axes, {"low": mean.low, "high": mean.high})
-        width = (mean.high - mean.low)[:, 0].mean(axis=0).reshape(len(persistences), len(depths))
-        open_at = ", ".join(f"{width[row, -1]:.3f} at p = {p:g}" for row, p in enumerate(persistences))
+        ends = {"low": mean.low[:, 0].mean(axis=0), "high": mean.high[:, 0].mean(axis=0)}
+        averaged += rows_by({name: axes[name] for name in ("judgments", "p", "depth")}, ends)
+        width = (ends["high"] - ends["low"]).reshape(len(persistences), len(depths))[:, -1]
+        open_at = ", ".join(f"{one:.3f} at p = {p:g}" for p, one in zip(persistences, width.tolist(), strict=True))
         answers.append(f"With {name}, a run's mean is open on average at depth {depths[-1]} by {open_at}.")
-    averaged = [
-        {"judgments": name, "p": p, "depth": depth}
-        | {end: float(np.mean([row[end] for row in rows if (row["judgments"], row["p"], row["depth"]) == place]))
-           for end in ("low", "high")}
-        for place in itertools.product(sets, persistences, depths)
-        for name, p, depth in [place]
-    ]  # fmt: skip
-    return StudyResult(rows, " ".join(answers), averaged, agreement=_agreement_with_figure_5(averaged))
-
-
-def _agreement_with_figure_5(averaged: Rows) -> str:
-    last = [row for row in averaged if row["p"] == max(one["p"] for one in averaged)]
-    last = [row for row in last if row["depth"] == max(one["depth"] for one in averaged)]
-    if len(last) < 2:
-        return ""
-    shallow, full = (row["high"] - row["low"] for row in last)
-    return (
-        "In the paper the bounds for p = 0.95 stay apart with a pool of depth 10 and close with one of depth 100; here "
-        f"those for p = {last[0]['p']:g} are {shallow:.3f} apart with {last[0]['judgments']} and {full:.3f} with "
-        f"{last[1]['judgments']}."
-    )
+    return StudyResult(rows, " ".join(answers), averaged)
 
 
 @bounds_by_depth.figure(
@@ -219,24 +194,15 @@ def bounds_by_persistence(
         rows += rows_by({"judgments": [name], "run": mean.runs, "p": persistences}, {"low": low, "high": high})
         widths[name] = (high - low).mean(axis=0)
     leaders = list(dict.fromkeys(mean.runs[run] for run in low.argmax(axis=0).tolist()))
+    ends = ((persistences[at], {name: width[at] for name, width in widths.items()}) for at in (0, -1))
     left_open = "; ".join(
-        f"with {name} by {width[0]:.3f} at p = {persistences[0]:g} and {width[-1]:.3f} at p = {persistences[-1]:g}"
-        for name, width in widths.items()
+        f"at p = {p:g} by {', '.join(f'{one:.3f} with {name}' for name, one in opened.items())}" for p, opened in ends
     )
     answer = (
-        f"The run with the highest known RBP: {', then '.join(leaders)}, as p goes from {persistences[0]:g} to "
-        f"{persistences[-1]:g}. On average a run's mean is open {left_open}."
+        f"The run with the highest known RBP: {', then '.join(leaders)}, as p rises. On average a run's mean is open "
+        f"{left_open}."
     )
-    up_to = [
-        f"up to p = {max(small):g} with {name}"
-        for name, width in widths.items()
-        if (small := [p for p, one in zip(persistences, width.tolist(), strict=True) if one <= NOTICEABLE])
-    ]
-    agreement = (
-        "In the paper bounds are close up to p = 0.7 with a pool of depth 10 and up to 0.95 with one of depth 100; "
-        f"here they are on average at most {NOTICEABLE:g} apart {' and '.join(up_to) or 'for no p'}."
-    )
-    return StudyResult(rows, answer, agreement=agreement)
+    return StudyResult(rows, answer)
 
 
 @bounds_by_persistence.figure(figsize=(6.4, 3.6))
@@ -287,10 +253,6 @@ def score_by_pool_depth(
     value, low, high = (np.array([getattr(one, name)[:, 0].T for one in shallow]).swapaxes(0, 1)
                         for name in ("value", "low", "high"))  # fmt: skip
     full = every.value[:, 0].T[:, None]
-    pairs = zip(chosen, value, full, strict=True)
-    fell = [str(measure) for measure, shallow, whole in pairs if (shallow > whole + 1e-12).any()]
-    told = f"here scores fall by {list_words(fell)} and by no other measure" if fell else "here none falls"
-    agreement = f"In the paper RBP never falls as judgments are added, and AP nearly always does; {told}."
     answers = [
         f"{measure} at depth {depth}: {np.mean(shallow > whole + 1e-12):.0%} of runs score higher than under all "
         f"judgments, mean change {np.mean(shallow - whole):+.4f}, tau {rb.stats.kendall_tau(shallow, whole):.3f}."
@@ -299,7 +261,7 @@ def score_by_pool_depth(
     ]
     numbers = {"value": value, "low": low, "high": high, "full": np.broadcast_to(full, value.shape)}
     rows = rows_by({"measure": list(map(str, chosen)), "depth": depths, "run": every.runs}, numbers)
-    return StudyResult([{"run": row["run"]} | row for row in rows], " ".join(answers), agreement=agreement)
+    return StudyResult([{"run": row["run"]} | row for row in rows], " ".join(answers))
 
 
 @score_by_pool_depth.figure(figsize=(4.8, 4.4))
@@ -330,29 +292,7 @@ def agreement_by_measure(
     otherwise it is the depth of the pool for the first measure. Beside each tau is Spearman's coefficient, which the
     paper mentions.
     """
-    result = order_agreement(qrels, runs, measures, depths, gain, progress)
-    return replace(result, agreement=_agreement_with_table_3(result.rows()))
-
-
-def _agreement_with_table_3(rows: Rows) -> str:
-    """Which of RR, P@10, RPrec and AP each RBP orders runs most like, in the paper and here."""
-    told = []
-    for depth in dict.fromkeys(row["pool_depth"] for row in rows if row["pool_depth"] is not None):
-        tau = {
-            name: {row["other"]: row["tau"] for row in rows
-                   if (row["measure"], row["pool_depth"]) == (name, depth) and row["other"] in REFERENCES}
-            for name in MOST_LIKE
-        }  # fmt: skip
-        if all(of_rbp.keys() == set(REFERENCES) for of_rbp in tau.values()):
-            closest = list_words([f"{of_extreme(of_rbp)} for {name}" for name, of_rbp in tau.items()])
-            told.append(f"with a pool of depth {depth} {closest}")
-    printed = list_words([f"{reference} for {name}" for name, reference in MOST_LIKE.items()])
-    return (
-        f"Of {list_words(REFERENCES)} under all judgments, the closest in the order of runs is {'; '.join(told)}. "
-        f"In the paper, with a pool of depth 10, it is {printed}."
-        if told
-        else ""
-    )
+    return order_agreement(qrels, runs, measures, depths, gain, progress)
 
 
 def order_agreement(
@@ -380,30 +320,14 @@ def order_agreement(
         if depth or a < b
     ]
     whole = [row for row in rows if row["pool_depth"] is None]
-    known = [row for row in whole if row["tau"] is not None]
-    answer = "By no two of these measures do the runs have an order to compare: all their means are equal."
-    if known:
-        closest, farthest = (pick(known, key=lambda row: row["tau"]) for pick in (max, min))
-        answer = (
-            f"{closest['measure']} and {closest['other']} order runs most alike (tau {closest['tau']:.3f}), "
-            f"{farthest['measure']} and {farthest['other']} least ({farthest['tau']:.3f})."
-            if farthest["tau"] < closest["tau"]
-            else f"Every two of these measures order runs alike (tau {closest['tau']:.3f})."
-        )
+    answer = f"Kendall's tau: {extremes({'{measure} and {other}'.format(**row): row['tau'] for row in whole})}."
     tables = {"Kendall's tau, all judgments": pivot(whole, "measure", "other", "tau")}
     for depth in depths:
         own = [row for row in rows if row["pool_depth"] == depth]
-        tables[f"Kendall's tau: pool depth {depth} (down) against all judgments (across)"] = pivot(
-            own, "measure", "other", "tau"
-        )
-        kept = {row["measure"]: row["tau"] for row in own if row["measure"] == row["other"] and row["tau"] is not None}
-        if kept:
-            most, least = max(kept.values()), min(kept.values())
-            worst = f" and worst by {of_extreme(kept, min)} ({least:.3f})" if least < most else ""
-            answer += (
-                f" Judged to depth {depth} only, the order of runs under all judgments is kept best by "
-                f"{of_extreme(kept)} (tau {most:.3f}){worst}."
-            )
+        caption = f"Kendall's tau: pool depth {depth} (down) against all judgments (across)"
+        tables[caption] = pivot(own, "measure", "other", "tau")
+        kept = {row["measure"]: row["tau"] for row in own if row["measure"] == row["other"]}
+        answer += f" Judged to depth {depth} only, tau with the same measure's order under all: {extremes(kept)}."
     return StudyResult(rows, answer, tables=tables, settings={"runs": len(of_sets[0].runs)})
 
 
@@ -451,30 +375,14 @@ def power_by_measure(
         rows += found.rows()
     counts = [row | {"column": f"{TESTS[row['test']]}, {1 - row['alpha']:.0%}"} for row in rows]
     tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivot(counts, "measure", "column", "discriminated")}
-    ranked = at_level(rows, "t")
-    by_rbp = [row["power"] for row in at_level(rows, "t") if row["measure"].startswith("RBP(")]
-    rising = "separates more pairs" if by_rbp == sorted(by_rbp) else "does not always separate more pairs"
-    agreement = f"In the paper a larger p separates more pairs; here RBP of a larger p {rising} (t test)."
-    agreement = agreement if len(by_rbp) > 1 else ""
-    answer = f"At level {LEVEL:g} by the t test, {most_and_fewest(ranked)}"
-    return StudyResult(rows, answer, tables=tables, agreement=agreement, settings={"tests": list(TESTS)})
+    answer = f"At level {LEVEL:g} by the t test, {share_of_pairs(at_level(rows, 't'))}"
+    return StudyResult(rows, answer, tables=tables, settings={"tests": list(TESTS)})
 
 
-def most_and_fewest(rows: Rows) -> str:
+def share_of_pairs(rows: Rows) -> str:
     """Which measures separate most pairs, and which fewest."""
     power = {row["measure"]: row["power"] for row in rows}
-    most, least, pairs = max(power.values()), min(power.values()), rows[0]["pairs"]
-    if most == least:
-        return f"every measure separates {most:.1%} of {pairs:,} pairs of runs."
-    return (
-        f"{separates(of_extreme(power))} most pairs of runs ({most:.1%} of {pairs:,}), {of_extreme(power, min)} fewest "
-        f"({least:.1%})."
-    )
-
-
-def separates(names: str) -> str:
-    """The names with their verb."""
-    return f"{names} {'separate' if ' and ' in names else 'separates'}"
+    return f"the share of {rows[0]['pairs']:,} pairs of runs that a measure separates is {extremes(power, '.1%')}."
 
 
 def at_level(rows: Rows, test: str) -> Rows:

@@ -16,10 +16,9 @@ import numpy as np
 import rankbounds as rb
 from rankbounds.studies.moffat_zobel import (
     bars,
-    most_and_fewest,
     order_agreement,
     power_of_measures,
-    separates,
+    share_of_pairs,
     square,
     tau_of_measures,
 )
@@ -30,8 +29,7 @@ from rankbounds.studies.study import (
     Progress,
     StudyResult,
     draw_series,
-    list_words,
-    of_extreme,
+    extremes,
     rows_by,
     study,
     track,
@@ -59,14 +57,7 @@ def judgments_by_topic(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:
     most of a topic. ``rankbounds check`` prints the same.
     """
     found = rb.checking.describe(qrels, runs)
-    counts = {row["documents"]: row for row in found.rows()}
-    more = counts["non-relevant"]["least"] >= counts["relevant"]["most"]
-    agreement = (
-        "As in the paper's collections, all topics have more non-relevant than relevant documents: bpref is bpref_R."
-        if more
-        else "Unlike in the paper's collections, bpref may be bpref_R for one topic and bpref_N for another."
-    )
-    return StudyResult(found.rows(), found.words(), agreement=agreement, settings=found.settings)
+    return StudyResult(found.rows(), found.words(), settings=found.settings)
 
 
 @judgments_by_topic.figure(figsize=(5.6, 3.2))
@@ -102,17 +93,6 @@ def agreement_by_alternative(
     if not math.isnan(least):
         chance = f"Of {result.settings['runs']} runs, a tau of {least:.3f} or more is significant at 0.01."
         result = replace(result, answer=f"{result.answer} {chance}")
-    tau = {frozenset((row["measure"], row["other"])): row["tau"] for row in result.rows()}
-    pairs = [frozenset((name, "AP")) for name in ("AP'", "Bpref_R")]
-    if all(pair in tau for pair in pairs):
-        of_alternative, of_bpref = (tau[pair] for pair in pairs)
-        agreement = "On the paper's four collections AP' agrees better with AP than bpref_R does; "
-        if of_alternative is None or of_bpref is None:
-            agreement += "here some of them do not order these runs."
-        else:
-            agreement += "the same here" if of_alternative > of_bpref else "not so here"
-            agreement += f" ({of_alternative:.3f} and {of_bpref:.3f})."
-        return replace(result, agreement=agreement)
     return result
 
 
@@ -139,14 +119,6 @@ def power_by_alternative(
     scores = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain)
     rows = rb.stats.discriminative_power(scores, alpha, resamples=resamples, seed=seed, progress=progress).rows()
     rows = sorted(rows, key=lambda row: -row["power"])
-    power = {row["measure"]: row["discriminated"] for row in rows}
-    behind = [name for name in (*CONDENSED, *RAW) if power.get(name, 0) <= power.get("Bpref_R", 0) and name in power]
-    agreement = (
-        "In the paper all measures but bpref_N and rpref_N separate more pairs than bpref_R; here "
-        + (f"{list_words(behind)} {'does' if len(behind) == 1 else 'do'} not." if behind else "they do, too.")
-        if "Bpref_R" in power
-        else ""
-    )
     printed = [
         {
             "measure": row["measure"],
@@ -155,9 +127,8 @@ def power_by_alternative(
         }
         for row in rows
     ]
-    answer = f"At level {alpha:g}, {most_and_fewest(rows)}"
-    caption = f"Discriminative power at level {alpha:g}"
-    return StudyResult(rows, answer, tables={caption: printed}, agreement=agreement)
+    tables = {f"Discriminative power at level {alpha:g}": printed}
+    return StudyResult(rows, f"At level {alpha:g}, {share_of_pairs(rows)}", tables=tables)
 
 
 power_by_alternative.figure(figsize=bars)(power_of_measures)
@@ -183,18 +154,18 @@ class Reduced:
         whole = statistic(self.full)
         return np.array([[whole, *(statistic(scores) for scores in of_seed)] for of_seed in self.drawn])
 
-    def last(self, values: Floats) -> dict[str, float]:
-        """The mean over seeds at the last rate, by measure."""
-        return dict(zip(self.measures, values[:, -1].mean(axis=0).tolist(), strict=True))
-
-    def result(self, column: str, values: Floats, answer: str, agreement: str) -> StudyResult:
-        """The means over seeds with the ends of 95% of the draws."""
+    def result(self, column: str, values: Floats, what: str, numbers: str = ".3f") -> StudyResult:
+        """The means over seeds with the ends of 95% of the draws, and which measures are most and least at last."""
         low, high = np.quantile(values, (0.025, 0.975), axis=0)
         axes: dict[str, list[Any]] = {"measure": self.measures, "rate": self.rates}
         rows = rows_by(axes, {column: values.mean(axis=0).T, "low_draw": low.T, "high_draw": high.T})
         if column == "tau":  # all judgments compared with themselves show nothing
             rows = [row for row in rows if row["rate"] < 100]
-        return StudyResult(rows, answer, agreement=agreement)
+        last = values[:, -1].mean(axis=0)
+        if column == "value":
+            last, what = last / values[0, 0] - 1, f"{what} changes"
+        told = extremes(dict(zip(self.measures, last.tolist(), strict=True)), numbers)
+        return StudyResult(rows, f"At {self.rates[-1]:g}% of the judgments {what}: {told}.")
 
 
 def scores_of_reductions(
@@ -229,29 +200,11 @@ def _draw_by_rate(result: StudyResult, axes: Axes, column: str, label: str, **li
 def score_by_judgment_rate(reduced: Reduced) -> StudyResult:
     """Do scores stay level while judgments grow fewer?
 
-    Judgments are reduced topic by topic to 90, 70, 50, 30 and 10 percent, and each measure is averaged over all runs.
-    The paper has one draw for each rate; here each is repeated over seeds, and 95% of the draws lie between
-    ``low_draw`` and ``high_draw``.
+    Judgments are reduced topic by topic, and each measure is averaged over all runs. The paper has one draw for each
+    rate; here each is repeated over seeds, and 95% of the draws lie between ``low_draw`` and ``high_draw``.
     """
     values = reduced.each(lambda scores: np.asarray(scores.value.mean(axis=(0, 1))))
-    full, last, rates = values[0, 0], reduced.last(values), reduced.rates
-    change = {name: b / a - 1 if a else 0.0 for (name, b), a in zip(last.items(), full.tolist(), strict=True)}
-    steady, moved = (pick(change, key=lambda name: abs(change[name])) for pick in (min, max))
-    answer = (
-        f"At {rates[-1]:g}% of the judgments {steady} changes least ({change[steady]:+.0%}) and {moved} most "
-        f"({change[moved]:+.0%})."
-        if len(change) > 1
-        else f"At {rates[-1]:g}% of the judgments {steady} changes by {change[steady]:+.0%}."
-    )
-    raw, others = ([abs(change[name]) for name in names if name in change] for names in (RAW, ("Bpref_R", *CONDENSED)))
-    holds = raw and others and min(raw) > max(others)
-    agreement = (
-        "In the paper AP, Q and nDCG fall with the judgments, and bpref and measures on condensed lists hardly do; "
-        f"{'the same' if holds else 'not quite so'} here."
-        if raw and others
-        else ""
-    )
-    return reduced.result("value", values, answer, agreement)
+    return reduced.result("value", values, "the mean over runs and topics", "+.1%")
 
 
 @score_by_judgment_rate.figure(figsize=(6.4, 3.8))
@@ -273,26 +226,7 @@ def agreement_by_judgment_rate(reduced: Reduced) -> StudyResult:
         means = scores.value.mean(axis=1).T
         return np.array([rb.stats.kendall_tau(*both) for both in zip(full, means, strict=True)])
 
-    values, rates = reduced.each(order_kept), reduced.rates
-    tau = {name: one for name, one in reduced.last(values).items() if not math.isnan(one)}
-    if not tau:
-        return reduced.result("tau", values, "With few judgments no measure orders these runs: means are equal.", "")
-    best, worst = max(tau.values()), min(tau.values())
-    answer = f"At {rates[-1]:g}% of the judgments the order of runs is kept best by {of_extreme(tau)} (tau {best:.3f})"
-    answer += f" and worst by {of_extreme(tau, min)} (tau {worst:.3f})." if worst < best else "."
-    claim = "In the paper AP keeps the order worst, and measures on condensed lists at least as well as bpref_R."
-    return reduced.result("tau", values, answer, _compare_with_paper(claim, tau))
-
-
-def _compare_with_paper(claim: str, last: dict[str, float]) -> str:
-    """The claim, and is AP the worst, and condensed lists as good as bpref? Empty without the measures to compare."""
-    condensed = [name for name in CONDENSED if name in last]
-    if not condensed or "Bpref_R" not in last:
-        return ""
-    behind = [name for name in condensed if last[name] < last["Bpref_R"]]
-    told = f"{list_words(behind)} {'is' if len(behind) == 1 else 'are'}" if behind else "none is"
-    here = f"Here {of_extreme(last, min)} comes last, and of the measures on condensed lists {told} behind bpref_R."
-    return f"{claim} {here}"
+    return reduced.result("tau", reduced.each(order_kept), "the tau with the order under all judgments")
 
 
 @agreement_by_judgment_rate.figure(figsize=(6.4, 3.8))
@@ -315,15 +249,8 @@ def power_by_judgment_rate(
         found = rb.stats.discriminative_power(scores, alpha, test, resamples=resamples, seed=reduced.first_seed)
         return np.array([row["power"] for row in found.rows()])
 
-    values, rates = reduced.each(share_separated), reduced.rates
-    last, whole = reduced.last(values), dict(zip(reduced.measures, values[0, 0].tolist(), strict=True))
-    most = max(last, key=lambda name: last[name])
-    answer = (
-        f"With {rates[-1]:g}% of the judgments {separates(of_extreme(last))} most pairs of runs ({last[most]:.1%} of "
-        f"{math.comb(len(reduced.full.runs), 2):,} at level {alpha:g}; {most} {whole[most]:.1%} with all judgments)."
-    )
-    claim = "In the paper AP then separates fewest pairs, and measures on condensed lists more than bpref_R."
-    return reduced.result("power", values, answer, _compare_with_paper(claim, last))
+    answer = f"the share of pairs of runs separated at level {alpha:g}"
+    return reduced.result("power", reduced.each(share_separated), answer, ".1%")
 
 
 @power_by_judgment_rate.figure(figsize=(6.4, 3.8))

@@ -374,6 +374,15 @@ def of_extreme(values: Mapping[str, float], extreme: Callable[..., float] = max)
     return list_words([name for name, value in known.items() if abs(value - best) <= 1e-12])
 
 
+def extremes(values: Mapping[str, float], numbers: str = ".3f") -> str:
+    """``most for AP (0.912), least for RR (0.702)``; of equal values ``0.912 for all``."""
+    known = [value for value in values.values() if value is not None and not np.isnan(value)]
+    if not known or max(known) - min(known) <= 1e-12:
+        return f"{known[0]:{numbers}} for all" if known else "not known, as means are equal"
+    most, least = of_extreme(values), of_extreme(values, min)
+    return f"most for {most} ({max(known):{numbers}}), least for {least} ({min(known):{numbers}})"
+
+
 def list_words(names: Sequence[str]) -> str:
     """``A``, ``A and B``, ``A, B and C``; of more than four, two and the number of others."""
     shown = list(names) if len(names) <= 4 else [*names[:2], f"{len(names) - 2} others"]

@@ -23,8 +23,8 @@ from rankbounds.studies.study import (
     StudyResult,
     draw_boxes,
     draw_series,
+    extremes,
     list_words,
-    of_extreme,
     pivot,
     study,
     track,
@@ -42,8 +42,6 @@ BEST = 80
 RHOS = ("1.1", "1.2", "1.4", "1.7", "2.0")
 SHOWN_RHO = "1.4"
 """The bands that Figure 4 shows."""
-ALL_KEEP = {0.99: 1.2, 0.97: 1.4, 0.95: 2.0}
-"""Up to which rho all 80 runs of the paper keep this share of their scores, by every measure."""
 LEVELS = ("systems", "lists", "documents")
 DISORDER = {
     "ties": "tied scores",
@@ -83,10 +81,9 @@ def ties_by_level(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # noqa: 
         f"{tied['documents']:.1%} of documents in {tied['systems']:.1%} of systems have the score of the one before; "
         f"stated ranks contradict scores for {contradicted['documents']:.1%} of documents."
     )
-    agreement = "On TREC-7 the paper counts 14.0% of documents tied and 1.4% contradicted."
     table = [{"what": row["what"]} | {name: f"{row[name]:.1%}" for name in LEVELS} for row in rows]
     size = {"runs": len(found), "lists": lists, "documents": lines}
-    return StudyResult(rows, answer, tables={"Share affected": table}, agreement=agreement, settings=size)
+    return StudyResult(rows, answer, tables={"Share affected": table}, settings=size)
 
 
 @ties_by_level.figure(figsize=(6.0, 3.2))
@@ -153,9 +150,7 @@ def range_by_ties(qrels: rb.Qrels, runs: list[rb.Run], *, measure: str | rb.Meas
         for row in found.ranking()
         for one in [checked[row["run"]]]
     ]
-    narrow = np.mean([row["range"] < 1e-4 for row in rows])
-    agreement = f"The paper finds ranges below 0.0001 for most of its 80 runs; here they are for {narrow:.0%}."
-    return StudyResult(rows, found.words_of_ties(), agreement=agreement)
+    return StudyResult(rows, found.words_of_ties())
 
 
 @range_by_ties.figure(figsize=(6.0, 4.0))
@@ -232,25 +227,12 @@ def change_by_banding(
         )
         for limit in limits
     }
-    agreement = " ".join(_agreement_with_table_3(rows, limit) for limit in limits if limit in ALL_KEEP)
-    return StudyResult(rows, _answer(rows, max(limits), alpha), changes, tables, agreement, settings=settings)
+    return StudyResult(rows, _answer(rows, max(limits), alpha), changes, tables, settings=settings)
 
 
 def within(limit: float) -> str:
     """The column that counts runs of which this share of the score is kept."""
     return f"runs_within_{100 * limit:g}%"
-
-
-def _agreement_with_table_3(rows: Rows, limit: float) -> str:
-    """Where all runs of the paper keep so much of their scores, in how many cells do these?"""
-    most = ALL_KEEP[limit]
-    bands = [f"{BANDS}{rho}" for rho in RHOS if float(rho) <= most]
-    cells = [row[within(limit)] == row["runs"] for row in rows if row["treatment"] in bands]
-    return (
-        f"In the paper all runs keep {limit:.0%} with rho up to {most:g}; here in {sum(cells)} of {len(cells)} cells."
-        if cells
-        else ""
-    )
 
 
 @dataclass(frozen=True)
@@ -324,21 +306,16 @@ def _answer(rows: Rows, limit: float, alpha: float) -> str:
         mine = [row for row in rows if row["measure"] == measure]
         safe = [row["treatment"] for row in mine if row[within(limit)] == row["runs"]]
         shown = f"with {list_words(safe)} t tests (p <= {alpha:g})" if safe else "no treatment lets t tests"
-        sentence = f"{measure}: {shown} rule out for each run that more than {100 * (1 - limit):.3g}% is lost"
+        sentences.append(f"{measure}: {shown} rule out for each run that more than {100 * (1 - limit):.3g}% is lost.")
         flipped = {
             row["treatment"]: row["significant_before_only"] + row["significant_after_only"]
             for row in mine
             if row["significant_neither"] is not None
         }
-        worst = max(flipped.values(), default=None)
-        if worst:
-            sentence += (
-                f"; at most {worst:.1%} of the pairs of runs (with {of_extreme(flipped)}) change between significantly "
-                "different and not"
+        if flipped:
+            sentences[-1] += (
+                f" Pairs of runs that change between significantly different and not: {extremes(flipped, '.1%')}."
             )
-        elif worst is not None:
-            sentence += "; no pair of runs changes between significantly different and not"
-        sentences.append(f"{sentence}.")
     return "\n".join(sentences)
 
 
