@@ -157,18 +157,6 @@ def _trec_scores(collection: Collection) -> bytes:
     return _encoded("".join(f"{topic}\t{doc}\t{_number(one)}\r\n" for topic, doc, one in _rows(collection.scores)))
 
 
-def _rre(nested: Nested) -> bytes:
-    groups = [
-        {
-            "name": topic,
-            "queries": [{"template": "a.json", "placeholders": {"$query": topic}}],
-            "relevant_documents": {doc: {"gain": one} for doc, one in docs.items()},
-        }
-        for topic, docs in nested.items()
-    ]
-    return _json({"index": "i", "topics": [{"description": "all", "query_groups": groups}]})
-
-
 def _elasticsearch_request(nested: Nested) -> bytes:
     requests = [
         {"id": topic, "ratings": [{"_index": "i", "_id": doc, "rating": one} for doc, one in docs.items()]}
@@ -206,10 +194,6 @@ def _quepid_snapshot(collection: Collection) -> bytes:
     return _delimited(header, rows)
 
 
-def _svmrank(nested: Nested) -> bytes:
-    return _encoded("".join(f"{_number(one)} qid:{topic} 1:0.5 2:1 # {doc}\n" for topic, doc, one in _rows(nested)))
-
-
 JUDGMENTS: dict[str, Callable[[Collection], bytes]] = {
     "trec": lambda one: _encoded("".join(f"{t} 0 {d} {_number(g)}\n" for t, d, g in _rows(one.grades))),
     "csv": lambda one: _table(one.grades, "relevance", ","),
@@ -223,10 +207,8 @@ JUDGMENTS: dict[str, Callable[[Collection], bytes]] = {
     "quepid.csv": lambda one: _delimited(
         ("query", "docid", "rating"), ((t, d, _number(g)) for t, d, g in _rows(one.grades))
     ),
-    "rre.json": lambda one: _rre(one.grades),
     "elasticsearch.json": lambda one: _elasticsearch_request(one.grades),
     "opensearch.json": lambda one: _opensearch(one.grades),
-    "svmrank": lambda one: _svmrank(one.grades),
     "parquet": lambda one: _parquet(one.grades, "relevance"),
 }
 RUNS: dict[str, Callable[[Collection], bytes]] = {
@@ -244,7 +226,7 @@ RUNS: dict[str, Callable[[Collection], bytes]] = {
     "elasticsearch.json": _elasticsearch_response,
     "parquet": lambda one: _parquet(one.scores, "score"),
 }
-IN_TREC = ("trec", "scores.trec", "untagged.trec", "tagged.trec", "svmrank")
+IN_TREC = ("trec", "scores.trec", "untagged.trec", "tagged.trec")
 """Formats whose ids hold no blank."""
 COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
     "gz": lambda data: gzip.compress(data, 1),

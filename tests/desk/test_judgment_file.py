@@ -172,7 +172,7 @@ def test_ids_that_a_table_quotes_come_back(tmp_path):
     "content",
     [
         b"1 0 a yes\n", b"\x1f\x8b\x08junk", b"PAR1", b'{"1": {"a": 1}}', b"1 0 a 1\n1 0 a 2\n", b"1 0 a high 1\n",
-        b"query_id,doc_id,relevance\n1,a,good\n", b"query_id,doc_id,relevance\n1,a,1,2\n", b"1 qid:1 1:1 # a\n",
+        b"query_id,doc_id,relevance\n1,a,good\n", b"query_id,doc_id,relevance\n1,a,1,2\n",
     ],
 )  # fmt: skip
 def test_files_that_take_no_judgments_are_told(tmp_path, content):

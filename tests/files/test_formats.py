@@ -154,36 +154,6 @@ def test_quepid_ratings_and_snapshots(tmp_path):
         rb.read_run(ratings)
 
 
-def test_rated_ranking_evaluator(tmp_path):
-    queries = [
-        {"template": "only_q.json", "placeholders": {"$query": "fender"}},
-        {"template": "by_language.json", "placeholders": {"$query": "Fender", "$lang": "eng"}},
-    ]
-    group = {"name": "Brand search", "queries": queries, "relevant_documents": {"1": {"gain": 3}, "2": {"gain": 2}}}
-    ratings = {"index": "core1", "id_field": "id", "topics": [{"description": "basses", "query_groups": [group]}]}
-    found = rb.read_qrels(written(tmp_path / "ratings.json", ratings)).to_dict()
-    assert found == {"fender": {"1": 3.0, "2": 2.0}, "Fender ($lang=eng)": {"1": 3.0, "2": 2.0}}
-    by_gain = {"queries": [{"placeholders": {"$query": "trek"}, "relevant_documents": {"1": ["193"], "2": ["157"]}}]}
-    assert rb.read_qrels(written(tmp_path / "by_gain", by_gain)).to_dict() == {"trek": {"193": 1.0, "157": 2.0}}
-    with pytest.raises(rb.DataError, match="holds judgments, but a run was expected"):
-        rb.read_run(tmp_path / "ratings.json")
-
-
-def test_learning_to_rank_files(tmp_path):
-    plain = written(tmp_path / "plain", "3 qid:1 1:0.5 2:0\n0 qid:1 1:0.1\n1 qid:2 1:0.2\n")
-    assert rb.read_qrels(plain).to_dict() == {"1": {"1": 3.0, "2": 0.0}, "2": {"1": 1.0}}
-    named = written(tmp_path / "named", "4 qid:1 1:9.8 # 7555 Rambo\n0 qid:1 1:2 #docid = GX008 inc = 1\n")
-    assert rb.read_qrels(named).to_dict() == {"1": {"7555": 4.0, "GX008": 0.0}}
-    predictions = written(tmp_path / "predictions", "0.1\n0.9\n0.5\n")
-    run = rb.Run.from_predictions(plain, predictions)
-    assert run.to_dict() == {"1": {"1": 0.1, "2": 0.9}, "2": {"1": 0.5}}
-    assert rb.evaluate(plain, run, "RR").mean().value == pytest.approx(0.75)
-    with pytest.raises(rb.DataError, match="3 predictions for 2 lines"):
-        rb.Run.from_predictions(named, predictions)
-    with pytest.raises(rb.DataError, match=r"broken:2: expected a line like"):
-        rb.read_qrels(written(tmp_path / "broken", "3 qid:1 1:0.5\nnonsense\n"))
-
-
 def test_ir_datasets_ids(monkeypatch):
     judgment = SimpleNamespace(query_id="q1", doc_id="a", relevance=2)
     dataset = SimpleNamespace(has_qrels=lambda: True, qrels_iter=lambda: iter([judgment]))

@@ -250,8 +250,6 @@ class TestWords:
     def test_a_long_comment_names_no_run(self, tmp_path):
         (tmp_path / "run").write_text(f"# {'one two three four five six ' * 10_000}\n1 Q0 d1 1 1.0 tag\n")
         assert rb.read_run(tmp_path / "run").name == "tag"
-        (tmp_path / "ltr").write_text(f"# {'one two three ' * 10_000}\n1 qid:1 1:0.5 # d\n")
-        assert rb.read_qrels(tmp_path / "ltr").to_dict() == {"1": {"d": 1.0}}
 
     def test_control_characters_separate_fields_in_the_first_line_too(self, tmp_path):
         (tmp_path / "run").write_text("\x011 Q0 d1\x021 1.0 tag\n")
@@ -327,5 +325,5 @@ class TestWords:
             opening.expand([str(tmp_path)])
 
     def test_a_format_without_runs_names_the_file(self, tmp_path, capsys, qrels):
-        (tmp_path / "ltr").write_text("1 qid:1 1:0.5 # d\n")
-        assert "ltr: the format svmrank" in refused(capsys, "evaluate", qrels, tmp_path / "ltr")
+        (tmp_path / "list").write_text('{"judgmentRatings": []}')
+        assert "list: the format opensearch" in refused(capsys, "evaluate", qrels, tmp_path / "list")

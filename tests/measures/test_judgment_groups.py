@@ -32,23 +32,23 @@ def drawn_groups(chance: random.Random) -> list[list[dict[str, float]]]:
     return groups
 
 
-def table(groups: list[list[dict[str, float]]]) -> dict[str, list[object]]:
-    rows = [
-        ("q", f"group {group}", f"subgroup {part}", document, level)
+def rows(groups: list[list[dict[str, float]]]) -> list[tuple[str, str, str, str, float]]:
+    return [
+        ("q", f"group{group}", f"subgroup{part}", document, level)
         for group, subgroups in enumerate(groups)
         for part, levels in enumerate(subgroups)
         for document, level in levels.items()
     ]
-    names = ("query_id", "judgment_group", "judgment_subgroup", "doc_id", "relevance")
-    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_preferences_are_counted_as_the_plain_definitions_do(seed):
+def test_preferences_are_counted_as_the_plain_definitions_do(seed, tmp_path):
     chance = random.Random(seed)
     groups = drawn_groups(chance)
     ranking = chance.sample([*DOCUMENTS, "x", "y"], chance.randint(1, 8))
-    scores = rb.evaluate(table(groups), {"q": ranking}, PREFERENCES)
+    path = tmp_path / "prefs.txt"
+    path.write_text("".join(f"{' '.join(map(str, row))}\n" for row in rows(groups)))
+    scores = rb.evaluate(path, {"q": ranking}, PREFERENCES)
     for measure, value in zip(PREFERENCES, scores.value.ravel().tolist(), strict=True):
         expected = OF_PREFERENCES[measure.name](Compared(ranking, groups), measure)
         assert value == pytest.approx(expected), measure
@@ -62,8 +62,8 @@ def test_groups_are_averaged_and_bounds_attained(seed):
     groups = [{document: chance.choice([0, 0, 1, 2]) for document in chance.sample("abcde", chance.randint(1, 5))}]
     groups += [{document: chance.choice([0, 1, 2]) for document in chance.sample("abcde", 3)}]
     ranking = chance.sample("abcdef", 4)
-    columns = table([[levels] for levels in groups])
-    del columns["judgment_subgroup"]
+    queries, of_groups, _, docs, grades = map(list, zip(*rows([[levels] for levels in groups]), strict=True))
+    columns = {"query_id": queries, "judgment_group": of_groups, "doc_id": docs, "relevance": grades}
     scores = rb.evaluate(columns, {"q": ranking}, OVER_GROUPS)
     for at, measure in enumerate(OVER_GROUPS):
         definition = DEFINITIONS[measure.name]
@@ -139,9 +139,6 @@ def test_measures_of_grades_are_refused(tmp_path, command):
     code, _, err = command("trec_eval", "-R", "prefs", "-m", "map", tmp_path / "prefs", tmp_path / "run")
     assert code == 2
     assert "map reads grades, and these judgments are preferences" in err
-    columns = {"query_id": ["q"], "judgment_subgroup": ["1"], "doc_id": ["a"], "relevance": [1]}
-    with pytest.raises(DataError, match="Add a column judgment_group"):
-        rb.evaluate(columns, {"q": ["a"]}, "PrefShare")
 
 
 def test_what_an_average_may_be():

@@ -227,11 +227,6 @@ class Qrels(PairTable):
         pairs, grade, subtopic = table.pairs, table.numbers, table.subtopics
         if table.label_sources is not None or source is not None:
             return cls._of_pairs(*LabelSources.of(table).chosen(pairs, grade, source))
-        if subtopic is None and table.subgroups is not None:
-            problem = "preferences have a column judgment_subgroup, but none for the group."
-            raise DataError(
-                pairs.source.name, problem, "Add a column judgment_group: who judged, or the same on all rows."
-            )
         if subtopic is None:
             if not table.distinct:
                 pairs.reject_repeats("Keep one judgment for each document.")

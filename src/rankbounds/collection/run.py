@@ -18,7 +18,7 @@ from rankbounds.collection.pair_table import PairTable, counted
 from rankbounds.collection.run_names import with_unique_names
 from rankbounds.columns.pairs import PackedPairs, Pairs, Source
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.files import pair_files, text_formats
+from rankbounds.files import pair_files
 from rankbounds.files.formats import read
 from rankbounds.files.named_columns import RUN_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
@@ -140,36 +140,6 @@ class Run(PairTable):
         True
         """
         return as_run(scores, name)
-
-    @classmethod
-    @ends_in_a_sentence
-    def from_predictions(
-        cls, ltr: str | os.PathLike[str], path: str | os.PathLike[str], *, name: str | None = None
-    ) -> Run:
-        r"""Read a ranker's predictions, one number per line in the order of a learning-to-rank file, as a run.
-
-        Parameters
-        ----------
-        ltr : path
-            The learning-to-rank file (``grade qid:N 1:... # document``) whose lines were ranked.
-        path : path
-            The predictions, one per line of that file.
-        name : str, optional
-            The run's name; by default the name of the file of predictions.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import rankbounds as rb
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     ltr, predictions = pathlib.Path(folder, "test.txt"), pathlib.Path(folder, "scores")
-        ...     _ = ltr.write_text("2 qid:1 1:0.5 # a\n0 qid:1 1:0.1 # b\n")
-        ...     _ = predictions.write_text("0.25\n0.75\n")
-        ...     run = rb.Run.from_predictions(ltr, predictions)
-        >>> print(rb.evaluate({"1": {"a": 2, "b": 0}}, run, "RR").mean().value.item())
-        0.5
-        """
-        return cls._of(text_formats.read_predictions(ltr, path), name or plain_name(os.fspath(path)))
 
     @classmethod
     @ends_in_a_sentence

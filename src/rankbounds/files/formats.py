@@ -30,7 +30,7 @@ from rankbounds.files.records import parse_json
 from rankbounds.files.text_formats import IN_TEXT
 from rankbounds.plugins import load_plugins
 
-_MARKS = (b"\t", b",", b"qid:", b"{", b"[", b"#")
+_MARKS = (b"\t", b",", b"{", b"[", b"#")
 """What the first line holds of a format other than TREC's, or of TREC's where comments come first."""
 _LARGEST_ROW = 1 << 22
 """How much of a file is looked at to see its first row."""

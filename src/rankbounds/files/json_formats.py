@@ -1,4 +1,4 @@
-"""Judgments and runs in the JSON of other tools: BEIR, MTEB, Elasticsearch, OpenSearch, the Rated Ranking Evaluator."""
+"""Judgments and runs in the JSON of other tools: BEIR, MTEB, Elasticsearch, OpenSearch."""
 
 from __future__ import annotations
 
@@ -188,59 +188,6 @@ def _opensearch_judgments(content: Any, name: str) -> Columns:
     return Columns.of_rows(rows, "rating", name, "these judgment lists hold no rating.", "label_sources")
 
 
-# ---- the Rated Ranking Evaluator: topics with groups of queries that share their relevant documents ----
-
-
-def _rre_groups(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    def objects(several: Any) -> Iterator[dict[str, Any]]:
-        return (one for one in several if isinstance(one, dict)) if isinstance(several, list) else iter(())
-
-    for topic in objects(content.get("topics") or [content]):
-        yield from objects(topic.get("query_groups") or topic.get("queries"))
-
-
-def _is_rre(content: Any) -> bool:
-    return isinstance(content, dict) and any("relevant_documents" in group for group in _rre_groups(content))
-
-
-def _rre_judgments(content: Any, name: str) -> Columns:
-    """Each query of a group with the group's documents; the format lists only relevant ones."""
-    rows: list[tuple[Any, ...]] = []
-    seen: set[str] = set()
-    for number, group in enumerate(_rre_groups(content), 1):
-        rated = list(_rre_gains(group.get("relevant_documents", {}), name))
-        # A group of one query that is written without a list holds its own placeholders.
-        inner = group.get("queries") or [group]
-        for query in dict.fromkeys(_rre_query(one, group, number) for one in inner):
-            if query in seen:
-                raise DataError(name, f'the query "{query}" has relevant documents in two groups.')
-            seen.add(query)
-            rows += [(query, doc, gain) for doc, gain in rated]
-    return Columns.of_rows(rows, "gain", name, "no relevant document was found here.")
-
-
-def _rre_query(query: dict[str, Any], group: dict[str, Any], number: int) -> str:
-    """The text ``$query`` followed by other placeholders, ``fender ($lang=eng)``; else the name of the group."""
-    given = dict(query.get("placeholders") or {key: one for key, one in query.items() if key.startswith("$")})
-    text = given.pop("$query", None)
-    if text is None:
-        return str(group.get("name") or f"group {number}")
-    rest = ", ".join(f"{key}={value}" for key, value in sorted(given.items()))
-    return f"{text} ({rest})" if rest else str(text)
-
-
-def _rre_gains(relevant: Any, name: str) -> Iterator[tuple[Any, Any]]:
-    """``{document: {"gain": 3}}``, a list of such, or ``{gain: [documents]}``."""
-    for part in relevant if isinstance(relevant, list) else [relevant]:
-        if not isinstance(part, dict):
-            raise DataError(name, f'"relevant_documents" must be an object, not {part!r}.')
-        for key, value in part.items():
-            if isinstance(value, list):
-                yield from ((doc, key) for doc in value)
-            else:
-                yield key, value.get("gain") if isinstance(value, dict) else value
-
-
 IN_JSON = {
     "elasticsearch": Format(
         "_rank_eval requests and responses", _is_elasticsearch, _elasticsearch_judgments, _elasticsearch_run
@@ -250,7 +197,6 @@ IN_JSON = {
         lambda content: next(_judgment_lists(content), None) is not None,
         _opensearch_judgments,
     ),
-    "rre": Format("ratings of the Rated Ranking Evaluator", _is_rre, _rre_judgments),
     "mteb": Format("predictions or scores saved by MTEB", _is_mteb, run=_mteb_run),
     "beir": Format("{query: {document: value}} in JSON", is_nested, _nested_judgments, _nested_run),
     "llama-index": Format(

@@ -66,7 +66,7 @@ NO_RUN, NAME_THE_RUN = "a row has no run", "Name its run, leave such rows out, o
 """What is wrong with a row of no run in a table of several runs, and what to do."""
 CANONICAL = {"query_id": "query", "doc_id": "doc"} | {name: name for name in ("rank", "source", "run", "subtopic")}
 """Our own names of columns, beside those of the value, and the fields of ``ColumnNames`` for them."""
-OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "subgroup", "importance", "stratum")}
+OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "importance", "stratum")}
 """The columns that a table may have beside query, document and value, by what it holds."""
 
 
@@ -85,8 +85,6 @@ class ColumnNames:
     """The run of a row, in a table of several."""
     subtopic: tuple[str, ...] = ("subtopic", "subtopic_id", "nugget", "nugget_id", "judgment_group")
     """What a document is judged for, where a query is about several things, or by whom."""
-    subgroup: tuple[str, ...] = ("judgment_subgroup",)
-    """The documents that were compared with each other, where judgments are preferences."""
     importance: tuple[str, ...] = ("importance",)
     """Whether a nugget is vital or okay."""
     stratum: tuple[str, ...] = ("stratum",)
@@ -157,7 +155,6 @@ class FoundColumns(NamedTuple):
     source: str | None = None
     run: str | None = None
     subtopic: str | None = None
-    subgroup: str | None = None
     importance: str | None = None
     stratum: str | None = None
 
@@ -268,7 +265,7 @@ class Columns:
     by_subtopic: bool = True
     """Are documents judged by subtopic? In TREC lines that hold each document once, it may be something else."""
     subgroups: Ids | None = None
-    """Within which subgroup each document is compared, where the table holds preferences."""
+    """Within which subgroup each document is compared, where lines hold preferences."""
     importance: Sequence[Any] | None = None
     """Whether each row's nugget is vital, where the table says so."""
     strata: Ids | None = None
@@ -313,7 +310,7 @@ class Columns:
                 problem = f'the column "{name}" holds {shown}, which is not a whole number up to 2**53.'
                 raise DataError(where.place(row), problem)
         checked = Ids.checked(docs, id_in(names and names.doc, "document id"), where.place)
-        for field, what in (("subtopics", "subtopic"), ("subgroups", "subgroup"), ("strata", "stratum")):
+        for field, what in (("subtopics", "subtopic"), ("strata", "stratum")):
             if further.get(field) is not None:
                 further[field] = Ids.checked(further[field], id_in(getattr(names, what, None), what), where.place)
         pairs = Pairs.numbered(topics, topic, checked, where)

@@ -178,7 +178,6 @@ def columns_of_table(header: list[str], get: Callable[[str], Any], names: Column
         label_sources=column(found.source, listed_values),
         runs=column(found.run, id_column),
         subtopics=column(found.subtopic, id_column),
-        subgroups=column(found.subgroup, id_column),
         importance=column(found.importance, listed_values),
         strata=column(found.stratum, id_column),
     )
