@@ -335,7 +335,8 @@ def bejeweled(topic: Topic, m, beyond: int = 0) -> float:
 def nearly_err(unsatisfied):
     def definition(topic: Topic, m, beyond: int = 0) -> float:
         satisfies = [topic.gain(grade) / topic.scale for grade in topic.ranking]
-        return rate_by_relevance(satisfies, lambda rank, _, gain: unsatisfied(rank, m) * (1 - gain), beyond)
+        best = beyond * topic.largest / topic.scale
+        return rate_by_relevance(satisfies, lambda rank, _, gain: unsatisfied(rank, m) * (1 - gain), best)
 
     return definition
 

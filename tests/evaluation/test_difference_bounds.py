@@ -187,7 +187,9 @@ def test_bounds_of_many_documents_are_closer_than_those_of_two_runs_apart(label,
     assert true - 1e-9 <= close < true + (apart - true) / (3 if measure.graded else 20)
 
 
-@pytest.mark.parametrize("label", ["nDCG@3", "nDCG", "DCG@3", "ERR", "Q", "RBP(p=0.8,graded=true)"])
+@pytest.mark.parametrize(
+    "label", ["nDCG@3", "nDCG", "DCG@3", "ERR", "Q", "RBP(p=0.8,graded=true)", "NERR9@4", "NERR10(p=0.8)"]
+)
 @pytest.mark.parametrize("table", [{1: 3, 2: 4}, {0: 0.5, 1: 1, 2: 5}, {1: 0.25, 2: 0.5}])
 def test_gain_tables(label, table):
     measure = parse_measure(label)
@@ -212,7 +214,7 @@ def tied_orders(ranking):
     ["nDCG@3", "nDCG", "DCG@3", "Recall@3", "P@3", "F@3", "AP", "RR", "Success@3", "RPrec", "ERR", "SP", "RRn(n=2)"],
 )
 def test_orders_of_tied_documents(label, work, monkeypatch):
-    """Over all orders too (``bounds="both"``), for the mean over orders, and for the best order."""
+    """Over all orders too (``bounds="both"``), for the mean over orders, and for the best and the worst order."""
     monkeypatch.setattr(any_measure, "WORK", work)
     monkeypatch.setattr(any_measure, "WORK_OF_SHARED", work)
     measure = parse_measure(label)
@@ -221,6 +223,7 @@ def test_orders_of_tied_documents(label, work, monkeypatch):
         "both": Assumptions(bounds="both"),
         "expected": Assumptions(ties="expected"),
         "best": Assumptions(ties="best"),
+        "worst": Assumptions(ties="worst"),
     }
     found = {name: found_by_topic(several, measure, assumed, tied=True) for name, assumed in ways.items()}
     for at, case in enumerate(several):
@@ -235,7 +238,8 @@ def test_orders_of_tied_documents(label, work, monkeypatch):
                 ]
                 values.append((min(scored), sum(scored) / len(scored), max(scored)))
             a, b = values
-            spans = {"both": (a[0] - b[2], a[2] - b[0]), "expected": (a[1] - b[1],) * 2, "best": (a[2] - b[2],) * 2}
+            spans = {"both": (a[0] - b[2], a[2] - b[0])}
+            spans |= {name: (a[at] - b[at],) * 2 for at, name in enumerate(("worst", "expected", "best"))}
             for name, (least, most) in spans.items():
                 ends[name] = min(ends[name][0], least), max(ends[name][1], most)
         for name, (low, high) in ends.items():
@@ -243,6 +247,29 @@ def test_orders_of_tied_documents(label, work, monkeypatch):
             if not np.isnan(bounds.low[0]):
                 assert holds(bounds, low, high), (name, case.__dict__, low, high, bounds)
                 assert not bounds.exact[0] or attained(bounds, low, high), (name, case.__dict__, low, high, bounds)
+
+
+@pytest.mark.parametrize(("rule", "end"), [("worst", min), ("best", max)])
+def test_a_grade_between_decides_where_tied_documents_stand(rule, end, monkeypatch):
+    """Whether a document is below or above one that it ties with depends on its grade: the extremes are in between."""
+    monkeypatch.setattr(any_measure, "WORK", 0)
+    several, measure, between = cases(1, 300, (0, 1, 2, 3), holes=2), rb.ERR(), 0
+    found = found_by_topic(several, measure, Assumptions(ties=rule), tied=True)
+    for case, bounds in zip(several, found, strict=True):
+        differences = {}
+        for judged in case.completions():
+            lists = [[[judged[doc] for doc in order] for order in tied_orders(ranking)] for ranking in case.lists]
+            a, b = (
+                end(plain.value(plain.Topic(grades, [*judged.values()], 3.0), measure) for grades in orders)
+                for orders in lists
+            )
+            differences[tuple(judged[doc] for doc in case.holes)] = a - b
+        low, high = min(differences.values()), max(differences.values())
+        assert holds(bounds, low, high), (case.__dict__, low, high, bounds)
+        assert not bounds.exact[0] or attained(bounds, low, high), (case.__dict__, low, high, bounds)
+        at_ends = [value for grades, value in differences.items() if {*grades} <= {0, 3}]
+        between += not (math.isclose(min(at_ends), low) and math.isclose(max(at_ends), high))
+    assert between
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,15 @@ def test_beyond_the_list_counts_in_mean_only_with_tail(q):
         assert (row["low"], row["high"]) == (0, pytest.approx(0.8**10))
 
 
+def test_beyond_the_list_a_document_gains_no_more_than_any_can():
+    """Of a table whose gains are all below 1, nothing is relevant in full: q = 1 leaves the certain upper bound."""
+    qrels, run = paper_collection(topics=4, depth=12, judged=10)
+    asked = {"gain": {1: 0.25, 2: 0.5}, "q": 1.0, "tail": True}
+    row = rb.uncertainty(qrels, run, "RBP(p=0.8,graded=true)", **asked).rows()[0]
+    assert row["mean"] == pytest.approx(0.5 * 0.8**10)
+    assert row["mean"] == pytest.approx(row["high"])
+
+
 rankings = st.lists(st.sampled_from([None, None, 0, 1, 2]), min_size=1, max_size=7)
 
 

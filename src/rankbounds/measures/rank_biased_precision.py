@@ -70,10 +70,13 @@ class RBP(RankWeighted):
         return self.p ** depth.astype(np.float64)
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        open_weight = super().open_tail(rankings)
+        return super().open_tail(rankings) * self.largest_worth(rankings)
+
+    def largest_worth(self, rankings: Rankings) -> Floats:
+        """Return what a document of each list can be worth at most, or of all lists."""
         if not self.graded:
-            return open_weight
-        return open_weight * np.minimum(self.largest_gain(rankings.facts) / self._scale(rankings), 1.0)
+            return np.ones(1)
+        return np.minimum(self.largest_gain(rankings.facts) / self._scale(rankings), 1.0)
 
     def _scale(self, rankings: Rankings) -> Floats:
         """Return what the gains of each list are divided by, or of all lists."""

@@ -21,7 +21,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import Measure, RankWeighted, parse_measures
-from rankbounds.measures.formulas import is_weighted_sum
+from rankbounds.measures.formulas import is_weighted_sum, quotient
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means
@@ -271,10 +271,11 @@ def _beyond(rankings: Rankings, measure: RankWeighted) -> Iterator[tuple[Ints, I
     reach = 64
     while float(measure.tail(np.array([reach]))[0]) > NEGLIGIBLE and reach < 1 << 20:
         reach *= 2
-    if not measure.open_tail(rankings).any():
+    if not (open_tail := measure.open_tail(rankings)).any():
         return
     weights = measure.weights(reach)
     end = rankings.length if measure.cutoff is None else np.minimum(rankings.length, measure.cutoff)
-    for topic, length in zip(rankings.topic, end.tolist(), strict=True):
+    worth = quotient(open_tail, measure.tail(end))  # of the best document
+    for topic, length, most in zip(rankings.topic, end.tolist(), worth.tolist(), strict=True):
         rank = np.arange(length + 1, reach + 1)
-        yield np.full(rank.size, topic), rank, weights[length:], np.full(rank.size, -1)
+        yield np.full(rank.size, topic), rank, weights[length:] * most, np.full(rank.size, -1)

@@ -201,11 +201,15 @@ def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:
     a close one, since low ranks count little.
 
     For graded measures the extreme grades suffice where the value is linear in each document's worth, as a difference
-    of two such values is; otherwise all gains are tried.
+    of two such values is; otherwise all gains are tried. The value in the best or the worst order of tied documents is
+    not linear: which order that is depends on their worth.
     """
     rankings = topic.rankings
     choices = possible_worths(measure, rankings.facts)
-    if measure.multilinear:
+    one_order = (
+        rankings.tied is None or topic.assumptions.bounds == "both" or topic.assumptions.ties not in ("best", "worst")
+    )
+    if measure.multilinear and one_order:
         choices = choices[[0, -1]]
     least, most = (choices[-1], choices[0]) if measure.lower_is_better else (choices[0], choices[-1])
     cells = cells_to_fill(measure, topic)

@@ -98,32 +98,38 @@ class ContinuingByRelevance(Measure):
         """Return the probability of continuing past each rank, for relevant (1) and other (0) documents."""
         raise NotImplementedError
 
-    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: float) -> Floats:
         """Return how many more documents a user examines who reaches the first one after such a list."""
         raise NotImplementedError
 
+    def largest_worth(self, rankings: Rankings) -> float:  # noqa: ARG002
+        """Return what a document can be worth at most."""
+        return 1.0
+
     def value(self, rankings: Rankings) -> Floats:
-        return self._rate(self.worth(rankings), relevant_beyond=False)
+        return self._rate(self.worth(rankings), relevant_beyond=0.0)
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
         if not self.monotone:
             return None
-        most = np.where(rankings.present, self.worth(rankings.assume(1.0)), 1.0)
-        return self.value(rankings.assume(0.0)), self._rate(most, relevant_beyond=True)
+        return self.value(rankings.assume(0.0)), self._greatest(rankings)
 
     def open_tail(self, rankings: Rankings) -> Floats:
-        relevant = rankings.assume(1.0)
-        full = np.where(rankings.present, self.worth(relevant), 1.0)
-        return self._rate(full, relevant_beyond=True) - self.value(relevant)
+        return self._greatest(rankings) - self.value(rankings.assume(1.0))
 
-    def _rate(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+    def _greatest(self, rankings: Rankings) -> Floats:
+        most = self.largest_worth(rankings)
+        worth = np.where(rankings.present, self.worth(rankings.assume(1.0)), most)
+        return self._rate(worth, relevant_beyond=most)
+
+    def _rate(self, relevant: Floats, *, relevant_beyond: float) -> Floats:
         reached = np.cumprod(self.continuation(relevant), axis=-1)
         examined = np.ones(relevant.shape)
         examined[..., 1:] = reached[..., :-1]
         end = reached[..., -1]
         beyond = np.zeros(end.shape)
         np.multiply(end, self.examined_beyond(relevant, relevant_beyond=relevant_beyond), out=beyond, where=end > 0)
-        gained = (examined * relevant).sum(axis=-1) + (beyond if relevant_beyond else 0.0)
+        gained = (examined * relevant).sum(axis=-1) + (relevant_beyond * beyond if relevant_beyond else 0.0)
         rate: Floats = gained / (examined.sum(axis=-1) + beyond)
         return rate
 
@@ -228,8 +234,8 @@ class ContinuingByLast(ContinuingByRelevance):
         after_others = self.going_on(relevant=False)
         return after_others + (self.going_on(relevant=True) - after_others) * relevant
 
-    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        return np.full(relevant.shape[:-1], 1 / (1 - self.going_on(relevant=relevant_beyond)))
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: float) -> Floats:
+        return np.full(relevant.shape[:-1], 1 / (1 - self.going_on(relevant=relevant_beyond > 0)))
 
 
 class RBP2(ContinuingByLast):
@@ -289,7 +295,7 @@ class INST(ContinuingByRelevance):
     def continuation(self, relevant: Floats) -> Floats:
         return (1 - 1 / self._effort(relevant)) ** 2
 
-    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: float) -> Floats:
         effort = self._effort(relevant)[..., -1]
         if relevant_beyond:  # every step adds one document and takes one from T_i, so that C stays as it is
             return effort**2 / (2 * effort - 1)

@@ -5,7 +5,7 @@ that gains g, as a share of the largest gain, satisfies with probability g; an u
 probability that depends on rank alone. The value is the gain per document examined.
 
 More gain at any rank raises the gain and lowers what is examined, so bounds follow from two fillings. Beyond the end of
-the list, ``value`` and ``low`` continue with documents without gain, and ``high`` with one that satisfies.
+the list, ``value`` and ``low`` continue with documents without gain, and ``high`` with documents of the largest gain.
 
 Source: Azzopardi, Mackenzie and Moffat, ERR is not C/W/L: Exploring the Relationship Between Expected Reciprocal Rank
 and Other Metrics, ICTIR 2021 (equations 8 to 11).
@@ -18,10 +18,13 @@ from typing import ClassVar
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.measures.cwl.continuing import ContinuingByRelevance
+from rankbounds.measures.cwl.continuing import DEEPEST, ContinuingByRelevance
 from rankbounds.measures.parameters import PERSISTENCE, POSITIVE, parameter
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
+
+NOBODY_LEFT = 40
+"""After so many documents that satisfy with a probability of one in so many, fewer than e^-40 of users read on."""
 
 
 class NearlyERR(ContinuingByRelevance):
@@ -47,12 +50,19 @@ class NearlyERR(ContinuingByRelevance):
     def worth(self, rankings: Rankings) -> Floats:
         return RBP(p=0.0, graded=True, max_grade=self.max_grade).worth(rankings)
 
+    def largest_worth(self, rankings: Rankings) -> float:
+        return float(RBP(p=0.0, graded=True, max_grade=self.max_grade).largest_worth(rankings)[0])
+
     def continuation(self, relevant: Floats) -> Floats:
         return self.unsatisfied(np.arange(1.0, relevant.shape[-1] + 1)) * (1 - relevant)
 
-    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
-        examined = 1.0 if relevant_beyond else self.unsatisfied_beyond(relevant.shape[-1])
-        return np.full(relevant.shape[:-1], examined)
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: float) -> Floats:
+        rank = relevant.shape[-1]
+        if not relevant_beyond:
+            return np.full(relevant.shape[:-1], self.unsatisfied_beyond(rank))
+        further = np.arange(1.0, min(NOBODY_LEFT / relevant_beyond, DEEPEST) + 1)
+        reached = np.cumprod(self.unsatisfied(rank + further) * (1 - relevant_beyond))
+        return np.full(relevant.shape[:-1], 1.0 + float(reached.sum()))
 
 
 class NERR8(NearlyERR):

@@ -54,19 +54,19 @@ class StoppingByGain(ContinuingByRelevance):
         rank = np.arange(1.0, relevant.shape[-1] + 1)
         return self.going_on(rank, np.cumsum(relevant, axis=-1), relevant)
 
-    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: float) -> Floats:
         return self._examined_below(relevant.shape[-1], relevant.sum(axis=-1), relevant_beyond=relevant_beyond)
 
-    def _examined_below(self, rank: int, found: Floats, *, relevant_beyond: bool) -> Floats:
+    def _examined_below(self, rank: int, found: Floats, *, relevant_beyond: float) -> Floats:
         """Return how many documents after this rank are examined, all relevant or none."""
-        relevant = np.full(found.shape, float(relevant_beyond))
+        relevant = np.full(found.shape, relevant_beyond)
         return examined_in_all(
             lambda step: self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
         )
 
     def open_tail(self, rankings: Rankings) -> Floats:
         def nothing_beyond(rank: int, found: Floats) -> tuple[Floats, Floats]:
-            return np.zeros(found.shape), self._examined_below(rank, found, relevant_beyond=False)
+            return np.zeros(found.shape), self._examined_below(rank, found, relevant_beyond=0.0)
 
         without = self._extreme(rankings, nothing_beyond, greatest=True)
         return np.maximum(0.0, self.bounds(rankings)[1] - np.clip(without, 0.0, 1.0))
@@ -248,7 +248,7 @@ class IFT_C1(Goal):  # noqa: N801 (the name everybody knows it by)
     def most_beyond(self, rank: int, found: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
         return self.most_with_goal(found)
 
-    def examined_beyond(self, relevant: Floats, *, relevant_beyond: bool) -> Floats:
+    def examined_beyond(self, relevant: Floats, *, relevant_beyond: float) -> Floats:
         return self.most_with_goal(relevant.sum(axis=-1))[0 if relevant_beyond else 1]
 
 
