@@ -135,15 +135,6 @@ def test_owners_are_kept(tmp_path):
     assert (status.st_uid, status.st_gid) == (1234, 1234)
 
 
-def test_where_the_owner_cannot_be_kept_the_file_itself_is_written(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    path.write_text("old")
-    inode = path.stat().st_ino
-    monkeypatch.setattr("rankbounds.files.writing._stands_in", lambda *_: False)
-    judged("1", "a").write(path)
-    assert (path.stat().st_ino, path.read_text()) == (inode, "1 0 a 1\n")
-
-
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
     (tmp_path / "file").write_text("old")
 
@@ -186,18 +177,3 @@ def test_files_of_judgments_and_runs_are_never_marked(tmp_path):
     judged("=1", "-d").write(tmp_path / "qrels.csv")
     assert rb.read_qrels(tmp_path / "qrels.csv").to_dict() == {"=1": {"-d": 1.0}}
     assert "'" not in (tmp_path / "qrels.csv").read_text()
-
-
-@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system has no way to ask for room on a disk")
-def test_a_full_disk_leaves_a_file_of_several_names_as_it_was(tmp_path, monkeypatch):
-    (tmp_path / "one").write_text("old\n")
-    (tmp_path / "other").hardlink_to(tmp_path / "one")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("rankbounds.files.writing.os.posix_fallocate", full)
-    with pytest.raises(DataError, match="No space left"):
-        judged("1", "a").write(tmp_path / "one")
-    assert (tmp_path / "other").read_text() == "old\n"
-    assert len(list(tmp_path.iterdir())) == 2

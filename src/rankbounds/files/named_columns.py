@@ -24,42 +24,16 @@ TURN_NAMES = ("turn", "turn_id", "search", "step", "round", "hop", "iteration")
 POSITION_NAMES = ("doc position", "position", "rank")
 """The rank of a document, in tables that have no scores."""
 LISTS = {
-    "run": [
-        "retrieved_ids",
-        "retrieved_context_ids",
-        "retrieved_doc_ids",
-        "retrieved_chunk_ids",
-        "retrieved_docs",
-        "retrieved_documents",
-        "retrieved",
-        "predictions",
-        "contexts",
-        "results",
-        "candidates",
-        "hits",
-    ],
-    "judgments": [
-        "expected_ids",
-        "reference_context_ids",
-        "relevant_docs",
-        "relevant_doc_ids",
-        "relevant_ids",
-        "relevant_chunk_ids",
-        "ground_truth",
-        "ground_truth_ids",
-        "ground_truth_documents",
-        "ground_truth_doc_ids",
-        "targets",
-        "gold_docs",
-        "gold_ids",
-        "gold_doc_ids",
-        "evidence",
-        "evidence_ids",
-        "evidence_docs",
-        "answer_session_ids",
-        "expected",
-        "relevant",
-    ],
+    "run": (
+        *("retrieved_ids", "retrieved_context_ids", "retrieved_doc_ids", "retrieved_chunk_ids", "retrieved_docs"),
+        *("retrieved_documents", "retrieved", "predictions", "contexts", "results", "candidates", "hits"),
+    ),
+    "judgments": (
+        *("expected_ids", "reference_context_ids", "relevant_docs", "relevant_doc_ids", "relevant_ids"),
+        *("relevant_chunk_ids", "ground_truth", "ground_truth_ids", "ground_truth_documents", "ground_truth_doc_ids"),
+        *("targets", "gold_docs", "gold_ids", "gold_doc_ids", "evidence", "evidence_ids", "evidence_docs"),
+        *("answer_session_ids", "expected", "relevant"),
+    ),
 }
 """Columns of lists with one row per question: retrieved documents, and expected (relevant) ones."""
 NO_RUN, NAME_THE_RUN = "a row has no run", "Name its run, leave such rows out, or drop the column."
@@ -105,11 +79,6 @@ class ColumnNames:
     def listed(self) -> Sequence[str]:
         """The names of a column that lists the documents of a question."""
         return self.lists or LISTS.get(self.what, ())
-
-    @property
-    def lists_named(self) -> bool:
-        """Did the user name that column?"""
-        return bool(self.lists)
 
     @property
     def of_judgments(self) -> bool:
@@ -208,7 +177,7 @@ def list_candidates(columns: Iterable[str], names: ColumnNames) -> list[str]:
 def has_lists(columns: Iterable[str], names: ColumnNames) -> bool:
     """Return whether these columns hold lists of ids instead of one document per row."""
     header = list(columns)
-    if names.lists_named:
+    if names.lists:  # the user named that column
         return bool(list_candidates(header, names))
     folded = {column.lower() for column in header}
     return find_column(header, names.doc) is None and any(folded.intersection(known) for known in LISTS.values())
@@ -288,7 +257,7 @@ class Columns:
         If a row holds a query's documents as a list, its values and ``further`` columns may be lists, too.
         """
         where = source if isinstance(source, Source) else Source(source, "row")
-        queries, docs, numbers = _with_length(query_ids), _with_length(doc_ids), _with_length(values)
+        queries, docs, numbers = map(_with_length, (query_ids, doc_ids, values))
         if not len(queries) == len(docs) == len(numbers):
             raise DataError(
                 where.name,
@@ -297,8 +266,8 @@ class Columns:
             )
         topics, topic = Ids.checked(queries, id_in(names and names.query, "query id"), where.place).numbered()
         if _holds_lists(docs):
-            rows = np.repeat(np.arange(len(docs)), _lengths(docs))
-            topic, docs = topic[rows], [doc for several in docs if several is not None for doc in several]
+            rows, docs = _unnested(docs)
+            topic = topic[rows]
             numbers = _repeat_per_document(numbers, rows, where.name)
             further = {name: _repeat_per_document(column, rows, where.name) for name, column in further.items()}
         if further.get("ranks") is not None:
@@ -369,19 +338,22 @@ def _holds_lists(column: Any) -> bool:
     return isinstance(next(filled, None), lists) and all(isinstance(entry, lists) for entry in filled)
 
 
-def _lengths(column: Iterable[Sequence[Any] | None]) -> list[int]:
-    return [0 if several is None else len(several) for several in column]
-
-
 def _repeat_per_document(column: Any, rows: Ints, source: str) -> Any:
     """Repeat a column's entries, one or a list per query, for each document."""
     if column is None:
         return None
     if not _holds_lists(column):
         return [column[row] for row in rows.tolist()]
-    if not np.array_equal(np.repeat(np.arange(len(column)), _lengths(column)), rows):
+    own_rows, entries = _unnested(column)
+    if not np.array_equal(own_rows, rows):
         raise DataError(source, "a row has a list of documents and a list of values that differ in length.")
-    return [entry for several in column if several is not None for entry in several]
+    return entries
+
+
+def _unnested(column: Iterable[Sequence[Any] | None]) -> tuple[Ints, list[Any]]:
+    """Return the entries of all lists, and the row of each."""
+    filled = [() if several is None else several for several in column]
+    return np.repeat(np.arange(len(filled)), list(map(len, filled))), [entry for several in filled for entry in several]
 
 
 def id_in(column: str | None, what: str) -> str:

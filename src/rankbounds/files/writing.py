@@ -1,7 +1,7 @@
 """Write files: everything that this package writes is written here.
 
-A file appears under its name only when it is complete. Links are followed, and a replaced file keeps its mode, its
-owner and its hard links.
+A file appears under its name only when it is complete, and keeps its mode; links are followed. A file that has several
+names, or belongs to somebody else, is written in place.
 """
 
 from __future__ import annotations
@@ -155,21 +155,27 @@ def is_stream(name: str) -> bool:
 
 @contextlib.contextmanager
 def _copy_beside(target: str, durable: bool) -> Iterator[int]:
-    """Open a file in the same folder that replaces the target at the end."""
+    """Open a file in the same folder that replaces the target at the end, or a target that none can stand in for."""
     clear_copies(target)
-    handle, copy = _new_copy(target)
+    old = Path(target).stat() if os.path.exists(target) else None
+    in_place = old is not None and (old.st_nlink > 1 or (hasattr(os, "geteuid") and old.st_uid != os.geteuid()))
+    if in_place:
+        handle, copy = os.open(target, os.O_WRONLY | os.O_TRUNC | getattr(os, "O_BINARY", 0)), ""
+    else:
+        handle, copy = _new_copy(target)
     try:
+        if old is not None and not in_place and os.name != "nt":
+            with contextlib.suppress(OSError):
+                os.fchown(handle, -1, old.st_gid)
+            os.fchmod(handle, stat.S_IMODE(old.st_mode))
         yield handle
         if durable:
             os.fsync(handle)
-        if not _stands_in(handle, target):
-            _write_into(target, copy, durable)
-            os.unlink(copy)
-            return
         if os.name == "nt":  # where a file that is open has its name for good
             os.close(handle)
             handle = -1
-        os.replace(copy, target)
+        if copy:
+            os.replace(copy, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(copy)
@@ -203,42 +209,3 @@ def _lock(handle: int) -> bool:
     except (ImportError, OSError):
         pass  # where a system or file system has no such locks, a file that is open cannot be removed
     return True
-
-
-def _stands_in(handle: int, target: str) -> bool:
-    """Give the copy the target's mode and owner; return False if that is impossible."""
-    try:
-        old = Path(target).stat()
-    except FileNotFoundError:
-        return True
-    if old.st_nlink > 1:
-        return False
-    if os.name == "nt":
-        return True
-    new = os.fstat(handle)
-    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
-        try:
-            os.fchown(handle, old.st_uid, old.st_gid)
-        except OSError:
-            return False
-    os.fchmod(handle, stat.S_IMODE(old.st_mode))
-    return True
-
-
-def _write_into(target: str, copy: str, durable: bool) -> None:
-    """Copy the contents into the file itself, so that it keeps its owner and its hard links."""
-    import shutil
-
-    with open(copy, "rb") as source, open(target, "r+b") as out:
-        before, size = os.fstat(out.fileno()).st_size, os.fstat(source.fileno()).st_size
-        if size > before and hasattr(os, "posix_fallocate"):
-            try:  # a full disk is noticed while the file is still unchanged
-                os.posix_fallocate(out.fileno(), before, size - before)
-            except OSError:
-                out.truncate(before)
-                raise
-        shutil.copyfileobj(source, out, 1 << 20)
-        out.truncate()
-        if durable:
-            out.flush()
-            os.fsync(out.fileno())
