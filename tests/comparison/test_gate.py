@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
-from rankbounds.comparison.gate.conditions import EXAMPLES, parse_condition
-from rankbounds.comparison.gate.gate import hold
+from rankbounds.comparison.gate.gate import EXAMPLES, hold, parse_condition
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.stats.significance import TESTS
 
@@ -263,21 +262,17 @@ class TestJudgments:
         assert outcome.certain_low == pytest.approx(-margin)
         assert (outcome.answer, outcome.could_turn) == ("pass", False)
 
-    def test_settled_answers_are_those_that_no_judgment_turns(self, comparison):
+    def test_answers_say_whether_judgments_could_turn_them(self, comparison):
         back = Evidence(comparison.evidence.qrels, comparison.evidence.runs[::-1]).compare("P@1")
-        assert held(comparison, "P@1 worse", settled=True).answer == "pass"
-        undecided = held(back, "P@1 worse", settled=True).outcomes[0]
-        assert undecided.answer == "undecided"
-        assert "Of the first 1 documents of new and old, 8 are unjudged" in undecided.decide
+        outcomes = [held(compared, "P@1 worse").outcomes[0] for compared in (comparison, back)]
+        assert [(outcome.answer, outcome.could_turn) for outcome in outcomes] == [("pass", False), ("fail", True)]
 
     def test_values_with_open_bounds(self, comparison):
         scores = comparison.scores.run("old")
         (outcome,) = held(scores, "P@1 < 0.5").outcomes
         assert (outcome.answer, outcome.value, outcome.low, outcome.high) == ("fail", 0, 0, 1)
         assert outcome.could_turn is True
-        assert held(scores, "P@1 < 0.5", settled=True).answer == "undecided"
-        assert held(scores, "P@1 > 1", settled=True).answer == "pass"
-        assert held(scores, "P@1 >= 1", settled=True).answer == "undecided"
+        assert [held(scores, f"P@1 {limit}").outcomes[0].could_turn for limit in ("> 1", ">= 1")] == [False, True]
 
     @pytest.mark.parametrize(
         ("condition", "answer"),
@@ -377,7 +372,6 @@ class TestCommand:
             (["--fail-if", "RBP(p=0.8) worse"], 1),
             (["--fail-if", "nDCG@10 worse", "--fail-if", "judged@10 < 80%"], 1),
             (["--fail-if", "nDCG@10 < 0.5"], 0),
-            (["--fail-if", "nDCG@10 < 0.5", "--settled"], 4),
         ):
             code, out, err = command(*files, *options)
             assert code == expected, options
@@ -425,7 +419,7 @@ class TestCommand:
             assert out.count(mark) == tables
 
     def test_options_of_a_gate_without_one(self, command):
-        for options in (["--format", "junit"], ["--undecided", "pass"], ["--settled"]):
+        for options in (["--format", "junit"], ["--undecided", "pass"]):
             code, out, err = command("compare", QRELS, BM25, DENSE, *options)
             assert (code, out) == (2, "")
             assert "is for a gate: add --fail-if" in err
@@ -637,10 +631,10 @@ class TestAction:
         ("fail_if", "arguments", "said"),
         [
             ("", "", "A gate needs a condition"),
-            (" \n\t\n", "--settled", "A gate needs a condition"),
+            (" \n\t\n", "--bounds none", "A gate needs a condition"),
             ("judged@10 < 1%", str(DENSE), f"no option takes: {DENSE}."),
-            ("judged@10 < 1%", f"--settled {DENSE}", f"no option takes: {DENSE}."),
-            ("judged@10 < 1%", "--settled\n--help", "No condition was tested"),
+            ("judged@10 < 1%", f"--wide {DENSE}", f"no option takes: {DENSE}."),
+            ("judged@10 < 1%", "--wide\n--help", "No condition was tested"),
             ("judged@10 < 1%", "--unknown", "--unknown"),
         ],
     )

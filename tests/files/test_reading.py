@@ -505,7 +505,3 @@ def test_advice_on_columns_names_ours_and_those_that_are_there(columns, told):
     with pytest.raises(rb.DataError) as refused:
         rb.evaluate(rows, {"1": ["a"]}, columns=columns)
     assert told in str(refused.value)
-    with pytest.raises(rb.UsageError, match=r"\(--style beats\)"):
-        rb.compare({"1": {"a": 1}, "2": {"a": 1}}, [{"1": ["a"], "2": ["a"]}] * 3, "AP", baseline="run1").summary(
-            "groups"
-        )

@@ -25,8 +25,7 @@ from rankbounds.tables import Table, in_prose, json_of, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison
-    from rankbounds.comparison.gate.conditions import Condition
-    from rankbounds.comparison.gate.gate import Gate
+    from rankbounds.comparison.gate.gate import Condition, Gate
     from rankbounds.comparison.slices import Slices
 
 
@@ -74,27 +73,11 @@ FOR_PAPERS = ("latex", "markdown")
             "needs more topics",
         ),
         Option("--undecided HOW", "count undecided as pass or fail (default: exit code 4)", words=("pass", "fail")),
-        Option("--settled", "answer undecided if judging more documents could change the answer"),
         Option("--save FILE", "save the runs' scores, for --baseline later", file="written"),
         Option("--baseline FILE", "compare with scores saved by --save; for a run file, use --baseline-run"),
     ),
     *scoring.ASSUMING,
     reading.CALIBRATE,
-    *group_under(
-        "output",
-        Option(
-            "--style beats|groups|plain",
-            "latex and markdown, superscript of a mean: numbers of the systems it beats, letters of the leaderboard, "
-            "or nothing",
-        ),
-        Option(
-            "--small WHAT",
-            "latex and markdown, in small print beside a mean: bounds, interval or none (default: bounds, in latex if "
-            "they fit)",
-            words=("bounds", "interval", "none"),
-            closed=True,
-        ),
-    ),
     *output.figures("leaderboard", "differences", "places", "topic-differences", "forest (with --by)"),
     output.BIBTEX,
     *output.options_for(("table", "json", "latex", "markdown", "html", "junit")),
@@ -116,8 +99,7 @@ def run_compare(options: Options) -> int:
     them.
     """
     from rankbounds.comparison import Evidence, compare_scores
-    from rankbounds.comparison.gate.conditions import parse_conditions
-    from rankbounds.comparison.gate.gate import Gate, hold
+    from rankbounds.comparison.gate.gate import Gate, hold, parse_conditions
     from rankbounds.comparison.testing import PairTesting
     from rankbounds.evaluation.clusters import clusters_in_ids
 
@@ -206,7 +188,7 @@ def _check(options: Options) -> None:
     check_undecided(options.undecided)
     if options.margin is not None:
         check_margin(options.margin)
-    asked = [f"--{name}" for name in ("undecided", "settled") if getattr(options, name)]
+    asked = [f"--{name}" for name in ("undecided",) if getattr(options, name)]
     asked += ["--format junit"] if options.format == "junit" else []
     in_slices = options.by or options.by_prefix
     if asked and not options.fail_if:
@@ -303,15 +285,13 @@ class Part:
     def _shown_parts(self, comparison: Comparison) -> list[str]:
         """Return one table of all measures for papers and pages; elsewhere the usual output."""
         options, kind = self.options, self.options.format
-        look = {"small": options.small or "bounds", "top": options.top}
         parts: list[str | Table] = []
         if kind == "latex":
-            chosen = {"small": options.small, "cite": bool(options.bibtex)}
-            parts = [comparison.to_latex(options.style, top=options.top, **chosen)]
+            parts = [comparison.to_latex(top=options.top, cite=bool(options.bibtex))]
         elif kind == "markdown":
-            parts = [comparison.to_markdown(options.style, **look)]
+            parts = [comparison.to_markdown(top=options.top)]
         elif kind == "html":
-            parts = [comparison.summary(options.style, **look).html()]
+            parts = [comparison.summary(options.top).html()]
         else:
             parts = comparison.shown_parts(options.top)
         if kind == "html":

@@ -36,8 +36,7 @@ from rankbounds.tables import Table
 from rankbounds.terminal import escape_controls
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.gate.conditions import Condition
-    from rankbounds.comparison.gate.gate import Gate
+    from rankbounds.comparison.gate.gate import Condition, Gate
     from rankbounds.comparison.slices import Slices
     from rankbounds.comparison.summary import Summary
     from rankbounds.comparison.winner import Winner
@@ -250,7 +249,9 @@ class Comparison(Compared):
         parts: list[str | Table] = [*self.tables(self.measures[0], top), "\n".join(filter(None, told))]
         if len(self.measures) > 1:
             few = len(self.runs) <= FEW_RUNS
-            summary = self.summary("beats" if few else "plain", "none", top)
+            summary = self.summary(top)
+            plain = [[replace(cell, raised="") for cell in row] for row in summary.cells]
+            summary = summary if few else replace(summary, cells=plain)
             beats = any(cell.raised for row in summary.cells for cell in row)
             parts += [summary.table(), wording.summary_words(self.settings, len(self.runs), beats=beats)]
         return parts
@@ -284,7 +285,6 @@ class Comparison(Compared):
         conditions: str | Condition | Iterable[str | Condition],
         *,
         margin: float = 0.0,
-        settled: bool = False,
         undecided: str | None = None,
         margin_test: str = "test",
         candidates: Sequence[str] | None = None,
@@ -302,8 +302,6 @@ class Comparison(Compared):
             are scored if judgments and runs were given.
         margin : float, default 0
             The loss (or difference) accepted by conditions that do not name one.
-        settled : bool, default False
-            Answer only what no judgment of unjudged documents can reverse; all else is undecided.
         undecided : {"pass", "fail"}, optional
             How undecided affects the exit code; by default it has its own, 4.
         margin_test : {"test", "betting"}
@@ -341,7 +339,7 @@ class Comparison(Compared):
         """
         from rankbounds.comparison.gate.gate import hold
 
-        how: dict[str, Any] = {"settled": settled, "undecided": undecided, "margin_test": margin_test}
+        how: dict[str, Any] = {"undecided": undecided, "margin_test": margin_test}
         return hold(self, conditions, margin=margin, candidates=candidates, **how)
 
     @ends_in_a_sentence
@@ -468,17 +466,11 @@ class Comparison(Compared):
 
     # ---- for a paper ----
 
-    def summary(self, style: str = "beats", small: str = "bounds", top: int | None = None) -> Summary:
+    def summary(self, top: int | None = None) -> Summary:
         """Show all measures in one table: the best in bold, raised what each system beats, small what is open.
 
         Parameters
         ----------
-        style : {"beats", "groups", "plain"}
-            What is raised beside a mean: the numbers of the systems that a system beats significantly, the letters of
-            systems that are not separable (as on the leaderboard), or nothing.
-        small : {"bounds", "interval", "none"}
-            What is small beside a mean: the bounds for unjudged documents (or ties), the interval over topics, or
-            nothing.
         top : int, optional
             How many systems to show, the best by the first measure.
 
@@ -499,13 +491,11 @@ class Comparison(Compared):
         """
         from rankbounds.comparison.summary import summary
 
-        return summary(self, style, small, top)
+        return summary(self, top)
 
     def to_latex(
         self,
-        style: str = "beats",
         *,
-        small: str | None = None,
         top: int | None = None,
         caption: bool = True,
         label: str = "tab:comparison",
@@ -515,9 +505,9 @@ class Comparison(Compared):
         r"""Return the table of ``summary`` for a paper; it needs only the package booktabs.
 
         It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper, or the ``"text"`` of a one-column one;
-        without a ``width`` a column if it can, else the text. Bounds are left out if there is no room for them, unless
-        ``small`` asks for them; so is the fourth digit. Without ``caption`` it is the tabular alone; ``label`` is for
-        ``\ref``; with ``cite`` the caption cites the measures (entries: ``to_bibtex``).
+        without a ``width`` a column if it can, else the text. Bounds are left out if there is no room for them, and so
+        is the fourth digit. Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the
+        caption cites the measures (entries: ``to_bibtex``).
 
         >>> import rankbounds as rb
         >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
@@ -533,18 +523,14 @@ class Comparison(Compared):
         \bottomrule
         \end{tabular}
         """
-        from rankbounds.comparison.summary import summary
-        from rankbounds.paper import PaperTable, fit
+        from rankbounds.paper import fit
 
-        def build(with_small: bool) -> PaperTable:
-            return summary(self, style, (small or "bounds") if with_small else "none", top, cite=cite).for_paper()
-
-        table, across = fit(build, width, keep_small=small not in (None, "none"))
+        table, across = fit(lambda small: self.summary(top).for_paper(with_small=small, cite=cite), width)
         return table.latex(label, caption=caption, across=across)
 
-    def to_markdown(self, style: str = "beats", *, small: str = "bounds", top: int | None = None) -> str:
+    def to_markdown(self, *, top: int | None = None) -> str:
         """Write the table of ``summary`` for a README or a wiki, its caption below."""
-        return self.summary(style, small, top).markdown()
+        return self.summary(top).markdown()
 
     def to_bibtex(self) -> str:
         """Write the sources of the measures and of the tests as BibTeX."""

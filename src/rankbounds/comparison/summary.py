@@ -13,31 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.choices import check_choice, check_count
+from rankbounds.choices import check_count
 from rankbounds.comparison import wording
 from rankbounds.comparison.comparison import Comparison
-from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_table import build_bars, numbers_and_bounds, open_words
 from rankbounds.notebook import Bar, Markup, html_table, note
 from rankbounds.paper import Cell, PaperTable, means_table
-from rankbounds.results import Column, Result, interval
+from rankbounds.results import Column, Result
 from rankbounds.stats.equivalence import TOST
 from rankbounds.tables import Table, in_latex, in_markdown, percent
 from rankbounds.version import __version__
 
-STYLES = ("beats", "groups", "plain")
-"""What stands raised beside a mean: the systems that it beats, the letters of systems not separable, or nothing."""
-SMALL_PRINT = ("bounds", "interval", "none")
-"""What stands small beside a mean."""
 SMALL_PRINT_MARKS = {"+": "+: at most this much more", "[": "[low, high]: bounds"}
 """How small print that begins so is to be read."""
 FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
-    "table": (str, "{}*", " {}", " {}"),
+    "table": (str, "{}*", " {}", ""),
     "markdown": (in_markdown, "**{}**", "<sup>{}</sup>", " <small>{}</small>"),
     "html": (str, "<b>{}</b>", '<sup style="line-height:0">{}</sup>', ' <small style="opacity:.75">{}</small>'),
 }
-"""By format how text is written, the best mean, and what stands raised and small beside a mean."""
+"""By format how text is written, the best mean, and what is raised and small beside a mean."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +60,6 @@ class Summary(Result):
 
     Attributes
     ----------
-    measures : list of str
-        The heads of the columns.
     runs : list of str
         The systems' names, the best by the first measure first, which is number 1.
     cells : list of list of SummaryCell
@@ -75,23 +68,29 @@ class Summary(Result):
         For each system the share of its first ten documents that is judged; empty if unknown.
     """
 
-    measures: list[str]
+    comparison: Comparison
     runs: list[str]
     cells: list[list[SummaryCell]]
     judged: list[str]
-    caption: str
-    caption_of_bars: str = ""
-    """The caption where bars stand in the place of small print."""
-    brief: str = ""
-    """For LaTeX, the caption in two lines."""
+
+    @property
+    def measures(self) -> list[str]:
+        """The heads of the columns."""
+        return [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in self.comparison.measures]
+
+    @property
+    def caption(self) -> str:
+        """What a table below small print says."""
+        return " ".join(_sentences(self, with_bars=False))
 
     def latex(self, *, caption: bool = True, label: str = "tab:comparison", width: str = "page") -> str:
         r"""Write a table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
         return self.for_paper().latex(label, caption=caption, across=width == "page")
 
-    def for_paper(self) -> PaperTable:
-        """The table as LaTeX writes it."""
-        return means_table(self.measures, self.runs, self.cells, self.judged, self.brief, [self.caption])
+    def for_paper(self, *, with_small: bool = True, cite: bool = False) -> PaperTable:
+        """Return the table as LaTeX writes it, with the sources of the measures in the caption, if asked."""
+        shown = self if with_small else replace(self, cells=[[replace(c, small="") for c in row] for row in self.cells])
+        return means_table(self.measures, self.runs, shown.cells, self.judged, _brief(shown, cite), [shown.caption])
 
     def markdown(self) -> str:
         """Write a pipe table, the caption below it."""
@@ -111,7 +110,7 @@ class Summary(Result):
         bars = {column: [cell.bar for cell in cells] for column, cells in enumerate(zip(*self.cells, strict=True), 2)}
         left = frozenset(range(1, 2 + len(self.measures)))
         lines = self._lines(lambda cell: Markup(cell.write("html", with_small=cell.bar is None)))
-        return html_table(self._header, lines, left, bars, at_most) + note(self.caption_of_bars)
+        return html_table(self._header, lines, left, bars, at_most) + note(" ".join(_sentences(self, with_bars=True)))
 
     @property
     def _header(self) -> list[str]:
@@ -140,23 +139,10 @@ class Summary(Result):
         return self.html()
 
 
-def summary(
-    comparison: Comparison,
-    style: str = "beats",
-    small: str = "bounds",
-    top: int | None = None,
-    *,
-    cite: bool = False,
-) -> Summary:
+def summary(comparison: Comparison, top: int | None = None) -> Summary:
     """Build the table of a comparison; see ``Comparison.summary``."""
-    check_choice("style", style, STYLES)
-    check_choice("small", small, SMALL_PRINT)
     if top is not None:
         check_count("top, the number of systems shown,", top)
-    if style == "groups" and comparison.system_rows[0]["group"] is None:
-        placed = comparison.system_rows[0]["rank"] is not None
-        why = "Too many runs for letters" if placed else "Letters are for tests of all pairs of runs"
-        raise UsageError(f'{why}: take style="beats" (--style beats).')
     order = [comparison.runs.index(row["run"]) for row in comparison.leaderboard(comparison.measures[0])]
     place_of = {run: place for place, run in enumerate(order[:top], 1)}
     count, columns = len(comparison.runs), []
@@ -167,49 +153,30 @@ def summary(
         )
         level = merge_equal(merit(mean, measure))
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
-        shown = numbers_and_bounds(mean, low, high)
-        no_bars = measure.total == "sum" or small == "none"
-        bars = [None] * count if no_bars else build_bars(np.stack([mean, low, high, ci_low, ci_high], axis=-1))
-        raised = {"beats": _beaten(comparison, at, place_of), "groups": [row["group"] for row in rows]}
-        between = interval("ci_low", "ci_high", "")
-        smalls = {
-            "bounds": [bounds for _, bounds in shown],
-            "interval": ["" if row["ci_low"] is None else between.text(row) for row in rows],
-        }
-        none = [""] * count
-        beside = raised.get(style, none), smalls.get(small, none), bars
-        cells = list(map(SummaryCell, [number for number, _ in shown], best.tolist(), *beside))
+        numbers, bounds = zip(*numbers_and_bounds(mean, low, high), strict=True)
+        ends = np.stack([mean, low, high, ci_low, ci_high], axis=-1)
+        bars = [None] * count if measure.total == "sum" else build_bars(ends)
+        cells = list(map(SummaryCell, numbers, best.tolist(), _beaten(comparison, at, place_of), bounds, bars))
         columns.append([cells[run] for run in place_of])
     judged = [row["judged_at_10"] for row in comparison.system_rows[:count]] if comparison.scores.has_judged else []
-    made = Summary(
-        [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in comparison.measures],
+    return Summary(
+        comparison,
         [comparison.runs[run] for run in place_of],
         [list(row) for row in zip(*columns, strict=True)],
         [percent(judged[run]) for run in place_of] if judged else [],
-        "",
         settings=comparison.settings,
     )
-    caption, of_bars = (" ".join(_sentences(comparison, made, style, how)) for how in (small, "bars"))
-    return replace(
-        made,
-        caption=caption,
-        caption_of_bars=caption if small == "none" else of_bars,
-        brief=_brief(comparison, made, style, small, cite),
-    )
 
 
-def _brief(comparison: Comparison, made: Summary, style: str, small: str, cite: bool) -> str:
+def _brief(made: Summary, cite: bool) -> str:
     """The caption for LaTeX, as short as a reviewer allows."""
-    settings, count = comparison.settings, len(comparison.runs)
+    comparison, settings, count = made.comparison, made.settings, len(made.comparison.runs)
     some = "" if len(made.runs) == count else f" ({len(made.runs)} of {count} systems)"
-    tested = f"{wording.test_names(settings)[0]}, level~{settings['alpha']:g}"
-    marks = {"groups": f"systems that share a letter are not separable ({tested})"}
     does = "shown to be equivalent" if settings["test"] == TOST else "beaten significantly"
-    marks["beats"] = f"superscripts: systems {does} ({tested})"
-    said = ["bold: best", *([marks[style]] if style in marks else [])]
+    tested = f"{wording.test_names(settings)[0]}, level~{settings['alpha']:g}"
+    said = ["bold: best", f"superscripts: systems {does} ({tested})"]
     if any(cell.small for row in made.cells for cell in row):
-        bounds = "bounds for unjudged documents" if comparison.scores.bounds == "unjudged" else "bounds"
-        said.append(f"small: {settings['confidence']:.0%} intervals" if small == "interval" else f"small: {bounds}")
+        said.append("small: bounds" + " for unjudged documents" * (comparison.scores.bounds == "unjudged"))
     said += ["↓: lower is better"] if "↓" in "".join(made.measures) else []
     cited = [
         in_latex(str(measure)) + rf"~\cite{{{','.join(keys)}}}"
@@ -241,8 +208,8 @@ def ranges(numbers: Sequence[int]) -> str:
     return ",".join(f"{row[0]}-{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
 
 
-def _sentences(comparison: Comparison, made: Summary, style: str, small: str) -> Iterator[str]:
-    settings = comparison.settings
+def _sentences(made: Summary, *, with_bars: bool) -> Iterator[str]:
+    comparison, settings = made.comparison, made.settings
     count = len(comparison.runs)
     which = "" if comparison.order else "the best "
     shown = f"{count} systems" if len(made.runs) == count else f"{which}{len(made.runs)} of {count} systems"
@@ -251,20 +218,14 @@ def _sentences(comparison: Comparison, made: Summary, style: str, small: str) ->
     yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
     tested = wording.tested_words(settings, count) + (", each measure separately" if len(made.measures) > 1 else "")
     here = "" if len(made.runs) == count else " shown here"
-    if style == "groups":
-        yield f"Systems that share a letter are not separable ({tested})."
-    elif style == "beats" and settings["test"] == TOST:
-        yield f"Raised: the numbers of the systems{here} that it is shown to be equivalent to ({tested})."
-    elif style == "beats":
-        yield f"Raised: the numbers of the systems{here} that it beats significantly ({tested})."
+    does = "it is shown to be equivalent to" if settings["test"] == TOST else "it beats significantly"
+    yield f"Raised: the numbers of the systems{here} that {does} ({tested})."
     cells = [cell for row in made.cells for cell in row]
-    if small == "bars" and any(cell.bar for cell in cells):
+    if with_bars and any(cell.bar for cell in cells):
         with_bounds = any(cell.bar and cell.bar.low == cell.bar.low for cell in cells)
         band = f"; band: {open_words(comparison.scores)}" if with_bounds else ""
         yield f"Bars: the mean; line: {settings['confidence']:.0%} interval over topics{band}."
-    elif small == "interval":
-        yield f"Small: {settings['confidence']:.0%} intervals over topics."
-    elif small == "bounds" and any(cell.small for cell in cells):
+    elif not with_bars and any(cell.small for cell in cells):
         begun = {cell.small[:1] for cell in cells}
         how = [words for mark, words in SMALL_PRINT_MARKS.items() if mark in begun]
         yield f"Small: {open_words(comparison.scores)} ({'; '.join(how)})."

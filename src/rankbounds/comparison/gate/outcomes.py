@@ -14,7 +14,6 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison.comparison import Comparison
-from rankbounds.comparison.gate.conditions import SIDES, Condition
 from rankbounds.comparison.pairs import carrying, leads, run_number, separated
 from rankbounds.comparison.wording import POWER, TOO_FEW_FOR_MARGIN, compared_words, measure_words
 from rankbounds.comparison.words import CARRYING, can_differ
@@ -36,11 +35,13 @@ from rankbounds.tables import p_words, plain
 
 if TYPE_CHECKING:
     from rankbounds.comparison.evidence import Evidence
+    from rankbounds.comparison.gate.gate import Condition
     from rankbounds.measures import Measure
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
-TURNED = {True: "Judgments could reverse it", None: "It is not known whether judgments could reverse it"}
+SIDES = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
+"""How a score can stand to a number, and the word for each."""
 SAME_TEST = "test"
 """The margin is tested by the same test as differences, unless the caller names ``BETTING``."""
 NAMED_TOPICS = 5
@@ -56,7 +57,7 @@ class Outcome:
     run, baseline : str
         The run checked, and the run it is compared with; None for a condition on a value.
     answer : {"pass", "fail", "undecided"}
-        As judged, unless the gate requires settled answers.
+        As judged.
     value, low, high : float
         The run's mean and its bounds, for a condition on a value; else None.
     difference, certain_low, certain_high : float
@@ -92,7 +93,7 @@ class Outcome:
         return f"gate {SAID[self.answer]}: {self.why}{' ' if self.decide else ''}{self.decide}"
 
 
-def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, evidence: Evidence | None) -> Outcome:
+def hold_value(condition: Condition, scores: Scores, run: str, evidence: Evidence | None) -> Outcome:
     """Check a score against a number, and whether judgments could reverse the answer."""
     measure = condition.measure
     condition.check_limit(*limits_of(measure, scores[measure].value))
@@ -112,8 +113,6 @@ def hold_value(condition: Condition, scores: Scores, run: str, settled: bool, ev
     }
     why += open_words[could_turn]
     answer, decide = FAIL if fails else PASS, ""
-    if settled and could_turn is not False:
-        answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
     if answer != PASS and isinstance(measure, Judged) and condition.relation in ("<", "<="):
         assert condition.limit is not None
         lacking = (condition.limit - value) * len(scores.query_ids) * (measure.cutoff or 1)
@@ -148,12 +147,9 @@ class HeldChange:
         comparison: Comparison,
         run: str,
         baseline: str,
-        *,
-        settled: bool,
         margin_test: str = SAME_TEST,
     ) -> None:
         self.condition, self.comparison, self.run, self.baseline = condition, comparison, run, baseline
-        self.settled = settled
         self.margin = condition.limit or 0.0
         self.worse = condition.relation == "worse"  # is it about losses alone?
         self.measure = comparison.measure(condition.measure)
@@ -210,8 +206,6 @@ class HeldChange:
         why, decide = self._why(answer, could_turn), []
         if answer == UNDECIDED:
             decide.append(self._headroom() or self._topics_needed())
-        elif self.settled and could_turn is not False:
-            answer, why = UNDECIDED, f"{TURNED[could_turn]}: {why}"
         low, high = self.bounds
         if answer == UNDECIDED and not (decide and equal(low, high)):
             decide.append(_unjudged(self.comparison.evidence, [self.baseline, self.run], self.measure))
