@@ -397,7 +397,7 @@ class TestSources:
             for figure in STUDIES[name].figures:
                 assert f"]({name}/{figure}.svg)" in page
                 assert (tmp_path / name / f"{figure}.svg").exists()
-        assert "Of 18 cells of Table 1, 17 come out; not so: 1,902 for 1,001" in page
+        assert "Of 18 printed values, 17 come out to the last digit; not so: 1,902 for 1,001" in page
         assert "| 0.9500 | 104 | 194 | 373 |" in page
         capsys.readouterr()
         assert main(["study", "zhang", *FILES, "--set", "pairs=2", "-o", str(tmp_path)]) == 0
@@ -409,8 +409,8 @@ def test_numbers_that_papers_print_come_out():
         agreement = STUDIES[name]().agreement
         counts = [int(word) for word in agreement.replace(",", "").split() if word.isdigit()]
         assert counts[0] == counts[-1] > 10 or name == "loss-by-rho"
-    assert "Of 15 printed values of Table 2, 15 come out" in STUDIES["loss-by-rho"]().agreement
-    assert "Of the 20 contributions" in STUDIES["contribution-by-document"]().agreement
+    assert "Of 15 printed values, 15 come out" in STUDIES["loss-by-rho"]().agreement
+    assert "Of 20 printed values, 20 come out" in STUDIES["contribution-by-document"]().agreement
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

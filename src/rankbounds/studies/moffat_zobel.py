@@ -20,6 +20,7 @@ from rankbounds.studies.study import (
     Rows,
     StudyResult,
     colour_of,
+    compare_printed,
     draw_band,
     draw_series,
     draw_shades,
@@ -65,37 +66,24 @@ def contribution_by_document(
     if set(ranking) - {"$", "-"} or "$" not in ranking:
         raise rb.UsageError(f'A ranking is written with $ and -, such as {EXAMPLE}, not "{ranking}".')
     documents = {f"d{rank}": int(mark == "$") for rank, mark in enumerate(ranking, 1)}
+    found = rb.rbp.list_contributions({"list": documents}, {"list": list(documents)}, "list", measures)
+    totals = {row["measure"]: row["contribution"] / row["share"] for row in found if row["share"]}
+    # Table II has the weights of RBP before they are multiplied by 1 - p, which is the weight of rank 1.
     rows = [
         {"measure": row["measure"], "rank": row["rank"], "contribution": row["contribution"], "share": row["share"]}
-        for row in rb.rbp.list_contributions({"list": documents}, {"list": list(documents)}, "list", measures)
+        | {"weight": row["contribution"] / (1 - getattr(rb.parse_measure(row["measure"]), "p", 0.0))}
+        for row in found
         if row["relevance"]
     ]
-    totals = {name: sum(row["contribution"] for row in own) for name, own in _by_measure(rows).items()}
+    ranks = [rank for rank, mark in enumerate(EXAMPLE, 1) if mark == "$"]
+    printed = {
+        (name, rank): one
+        for name, weights in PRINTED_CONTRIBUTIONS.items()
+        for rank, one in zip(ranks, weights, strict=True)
+    }
+    tables, agreement = compare_printed(rows, printed if ranking == EXAMPLE else {}, "measure", "rank", "weight")
     answer = "; ".join(f"{name} is {total:.4f}" for name, total in totals.items()) + "."
-    agreement = _agreement_with_tables(rows) if ranking == EXAMPLE else ""
-    tables = {"Contribution of each relevant document, by rank": pivot(rows, "measure", "rank", "contribution")}
-    if agreement:
-        ranks = [row["rank"] for row in rows if row["measure"] == rows[0]["measure"]]
-        tables["As the paper prints them, of RBP before the factor 1 - p"] = [
-            {"measure": name} | dict(zip(map(str, ranks), printed, strict=True))
-            for name, printed in PRINTED_CONTRIBUTIONS.items()
-        ]
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
-
-
-def _by_measure(rows: Rows) -> dict[str, Rows]:
-    return {name: [row for row in rows if row["measure"] == name] for name in {row["measure"]: None for row in rows}}
-
-
-def _agreement_with_tables(rows: Rows) -> str:
-    cells = off = 0
-    for name, own in _by_measure(rows).items():
-        # Table II has the weights before they are multiplied by 1 - p, which is the weight of rank 1.
-        factor = 1.0 if name == "AP" else own[0]["contribution"]
-        printed = PRINTED_CONTRIBUTIONS.get(name, ())
-        cells += len(printed)
-        off += sum(abs(row["contribution"] / factor - one) > 5.1e-5 for row, one in zip(own, printed, strict=False))
-    return f"Of the {cells} contributions printed in Tables I and II, {cells - off} come out to the last digit."
 
 
 @contribution_by_document.figure()

@@ -406,6 +406,24 @@ def pivot(rows: Rows, down: str, across: str, value: str) -> Rows:
     return list(table.values())
 
 
+def compare_printed(
+    rows: Rows, printed: Mapping[tuple[Any, Any], float], down: str, across: str, value: str, digits: int = 4
+) -> tuple[dict[str, Rows], str]:
+    """Return tables of what is computed and of what a paper prints, and how much comes out to the last digit."""
+    tables = {"Computed": pivot(rows, down, across, value)}
+    both = [(row, printed[row[down], row[across]]) for row in rows if (row[down], row[across]) in printed]
+    if not both:
+        return tables, ""
+    tables["As the paper prints it"] = pivot([row | {value: theirs} for row, theirs in both], down, across, value)
+    off = [
+        f"{row[value]:,.{digits}f} for {theirs:,.{digits}f} at {down} = {row[down]}, {across} = {row[across]}"
+        for row, theirs in both
+        if abs(row[value] - theirs) > 0.51 * 10.0**-digits
+    ]
+    told = f"; not so: {'; '.join(off)} (see the errata)" if off else ""
+    return tables, f"Of {len(both)} printed values, {len(both) - len(off)} come out to the last digit{told}."
+
+
 BESIDE: dict[str, Any] = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 """A legend to the right of the axes, where it covers nothing."""
 

@@ -21,6 +21,7 @@ from rankbounds.studies.study import (
     Progress,
     Rows,
     StudyResult,
+    compare_printed,
     draw_boxes,
     draw_series,
     extremes,
@@ -115,15 +116,10 @@ def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[fl
         for measure in rb.measures.parse_measures(measures)
         for rho in rhos
     ]
-    printed = {(name, rho): one for name, ours in PRINTED_LOSSES.items() for rho, one in zip(RHOS, ours, strict=True)}
-    both = [(row["loss"], printed[place]) for row in rows if (place := (row["measure"], row["rho"])) in printed]
-    equal = sum(f"{ours:.4f}" == f"{theirs:.4f}" for ours, theirs in both)
-    agreement = f"Of {len(both)} printed values of Table 2, {equal} come out to the last digit." if both else ""
+    printed = {(rho, name): one for name, ours in PRINTED_LOSSES.items() for rho, one in zip(RHOS, ours, strict=True)}
+    tables, agreement = compare_printed(rows, printed, "rho", "measure", "loss")
     worst = max(rows, key=lambda row: row["loss"])
     answer = f"At most {worst['loss']:.4f} is lost (by {worst['measure']}, with rho = {worst['rho']})."
-    theirs = [row | {"loss": printed[place]} for row in rows if (place := (row["measure"], row["rho"])) in printed]
-    tables = {"Most that is lost": rows, "The same, as the paper prints it": theirs}
-    tables = {caption: pivot(of, "rho", "measure", "loss") for caption, of in tables.items() if of}
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
 
 
@@ -375,12 +371,3 @@ def _draw_p_values(changes: Changes, axes: Axes, measure: int, treatment: int, a
                 axes.text(x, y, f"{(early & late).mean():.1%}", ha=across, va=along, **style)
     axes.set_title(str(changes.measures[measure]), fontsize=9)
     axes.set(xlabel="p, exact", ylabel=f"p, {changes.treatments[treatment]}")
-
-
-@change_by_banding.figure()
-def mean_changes(result: StudyResult, axes: Axes) -> None:
-    """The mean change of each measure by treatment."""
-    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    draw_series(axes, result.rows(), "treatment", "mean_change")
-    axes.set(xlabel="how documents are ranked (rho: growth of bands)", ylabel="score lost, mean over topics and runs")
-    axes.legend(frameon=False)

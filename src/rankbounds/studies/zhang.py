@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.studies.study import COLOURS, Progress, Rows, StudyResult, pivot, study, track
+from rankbounds.studies.study import COLOURS, Progress, Rows, StudyResult, compare_printed, pivot, study, track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,33 +44,20 @@ def ranks_by_persistence(
     factor of two more generous, and its depth smaller by up to log(2) / -log(p) ranks.
     """
     rows: Rows = [
-        {"p": p, "precision": precision, "ranks": rb.rbp.significant_ranks(p, precision), "depth": _depth(p, precision)}
+        {"p": p, "precision": precision, "ranks": rb.rbp.significant_ranks(p, precision)}
+        | {"depth": rb.rbp.significant_ranks(p, 2 * precision)}
         for p in persistences
         for precision in precisions
     ]
     printed = {(p, at): one for p, ranks in PRINTED_RANKS.items() for at, one in zip(PRECISIONS, ranks, strict=True)}
-    both = {place: row["ranks"] for row in rows if (place := (row["p"], row["precision"])) in printed}
-    off = [f"{ours:,} for {printed[place]:,} at p = {place[0]:g}, {place[1]:g}"
-           for place, ours in both.items() if ours != printed[place]]  # fmt: skip
-    agreement = f"Of {len(both)} cells of Table 1, {len(both) - len(off)} come out" if both else ""
-    agreement += f"; not so: {'; '.join(off)} (see the errata)." if off else "." if both else ""
+    tables, agreement = compare_printed(rows, printed, "p", "precision", "ranks", digits=0)
+    tables["Depth of rbp depth (what follows adds less than the precision)"] = pivot(rows, "p", "precision", "depth")
     deepest = max(rows, key=lambda row: row["ranks"])
     answer = (
         f"At p = {deepest['p']:g} and a precision of {deepest['precision']:g}, {deepest['ranks']:,} ranks matter; the "
         f"depth whose residual is below the precision is {deepest['depth']:,}."
     )
-    tables = {
-        "Significant ranks (what follows adds less than half the precision)": pivot(rows, "p", "precision", "ranks"),
-        "Depth of rbp depth (what follows adds less than the precision)": pivot(rows, "p", "precision", "depth"),
-    }
-    theirs = [row | {"ranks": printed[place]} for row in rows if (place := (row["p"], row["precision"])) in printed]
-    if theirs:
-        tables["Significant ranks, as the paper prints them"] = pivot(theirs, "p", "precision", "ranks")
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
-
-
-def _depth(p: float, precision: float) -> int:
-    return rb.rbp.significant_ranks(p, 2 * precision)
 
 
 @ranks_by_persistence.figure()
@@ -103,16 +90,10 @@ def range_by_persistence(
     rows: Rows = []
     for published in asked:
         vectors = published.vectors
+        printed: dict[str, Any] = {"residual": published.residual, "digits": published.printed.digits}
         known = {"score": f"{published.score}", "p": published.p, "residual": published.residual}
         for to in np.linspace(0.05, 0.95, 19).round(2).tolist():
-            held = rb.rbp.transfer(
-                published.score,
-                published.p,
-                to,
-                method="relaxed",
-                residual=published.residual,
-                digits=published.printed.digits,
-            )
+            held = rb.rbp.transfer(published.score, published.p, to, method="relaxed", **printed)
             names = ("R_G", "R_L", "R'_G", "R'_L")
             ours = dict(zip(names, (float(one) for one in vectors.scores(to)), strict=True))
             rows.append(known | {"to": to} | ours | {"low": held.low, "high": held.high})
@@ -253,20 +234,12 @@ def _answer(rows: Rows) -> str:
     sentences = []
     for count in dict.fromkeys(row["topics"] for row in rows):
         own = [row for row in rows if row["topics"] == count]
-        down, up = ([row for row in own if (row["to"] < row["from"]) == below] for below in (True, False))
-
-        def share(some: Rows, name: str) -> str:
-            return f"{np.mean([row[name] for row in some]):.1%}"
-
-        wrong = sum(round(row[f"{method}_wrong"] * row["pairs"]) for row in own for method in SOUND)
-        sentences.append(
-            f"{'One topic' if count == 1 else f'Mean over {count} topics'}: the relaxed range decides "
-            f"{share(down, 'relaxed')} and the exact one {share(down, 'exact')} of pairs where the score moves to a "
-            f"lower persistence, {share(up, 'relaxed')} and {share(up, 'exact')} where it moves to a higher one, "
-            f"{wrong} of them wrongly. With residuals the relaxed range decides {share(down, 'with_residuals')} and "
-            f"{share(up, 'with_residuals')}. Greedy decides {share(down, 'greedy')} and {share(up, 'greedy')}, and "
-            f"{share(down, 'greedy_wrong')} and {share(up, 'greedy_wrong')} of all pairs wrongly."
+        shares = {method: np.mean([row[method] for row in own]) for method in METHODS_COMPARED}
+        wrong = {method: np.mean([row[f"{method}_wrong"] for row in own]) for method in METHODS_COMPARED}
+        told = ", ".join(
+            f"{method.replace('_', ' ')} {shares[method]:.1%} ({wrong[method]:.1%} wrongly)" for method in shares
         )
+        sentences.append(f"{'One topic' if count == 1 else f'Mean over {count} topics'}: pairs decided {told}.")
     return " ".join(sentences)
 
 
