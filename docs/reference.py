@@ -120,7 +120,7 @@ def commands_page() -> str:
         shown = _block("\n".join(examples))
         parts.append(f"\n## rankbounds {name}\n\n{_prose(answer)}\n{shown}\n{_prose(details)}")
         for group, options in in_groups((*command.load()[0], *TERMINAL)).items():
-            rows = [[f"<code>{_text(option.usage)}</code>", _text(option.text)] for option in options]
+            rows = [[f"<code>{_text(option.usage)}</code>", _text(option.text_for(command.name))] for option in options]
             parts.append(_table([group, "meaning"], rows))
     return "\n".join(parts)
 

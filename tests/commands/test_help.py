@@ -17,6 +17,7 @@ from rankbounds import commands
 from rankbounds.cli import build_parser, main, parse
 from rankbounds.commands import COMMANDS as LISTED
 from rankbounds.commands import known_commands
+from rankbounds.commands.console import reading, scoring
 from rankbounds.commands.console.help import SHELLS, TO_TYPE, by_question, completion_script
 from rankbounds.commands.console.options import GROUPS
 from rankbounds.commands.console.output import TERMINAL
@@ -194,6 +195,33 @@ def test_help_is_short_and_in_groups(capsys, monkeypatch, name):
         assert (f"  {option.usage}" in brief) == option.everyday or option.usage in brief
     for flag in ("-o", "--format", "--measure"):
         assert (f"{flag} " in brief) == (f"{flag} " in whole)
+
+
+EVERYWHERE = (*scoring.ASSUMING, *reading.READING_RUNS, *reading.READING, reading.CALIBRATE, *TERMINAL)
+"""What many commands take, declared once and counted once."""
+
+
+def test_commands_have_few_options():
+    known = {option.flags[-1] for option in EVERYWHERE}
+    own = {
+        name: [option for option in each.load()[0] if option.flags and option.flags[-1] not in known]
+        for name, each in COMMANDS.items()
+    }
+    assert {name: len(options) for name, options in own.items() if len(options) > 30} == {}
+    assert sum(map(len, own.values())) + len(known) <= 381
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_many_commands_take_is_explained_by_one(capsys, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "200")
+    whole = shown(capsys, *name.split(), "--help-all")
+    declared = {option.usage: option for option in COMMANDS["evaluate"].load()[0]}
+    for option in COMMANDS[name].load()[0]:
+        if option.explained_by == "evaluate":
+            explained = option.everyday or name == "evaluate"
+            assert option.usage in declared
+            assert (option.help in whole) == explained
+            assert bool(re.search(rf"  {re.escape(option.usage)}\s+as in evaluate", whole)) != explained
 
 
 def test_help_of_rbp_lists_its_commands(capsys):

@@ -98,7 +98,7 @@ def command_help(command: Command, options: Sequence[Option], width: int, *, eve
         f"\nusage: {' '.join(filter(None, (program, arguments)))} [options]\n",
         "\n".join(["examples:", *(f"  {line}" for line in examples), ""]) if examples else "",
         *([reflow(details, width), ""] if everything and details else []),
-        *_options_in_groups(shown, width),
+        *_options_in_groups(shown, width, command.name),
     ]
     hidden = len(options) - len(shown)
     end = f'"{program} --help-all" shows {hidden} more {"option" if hidden == 1 else "options"}.'
@@ -119,11 +119,10 @@ def in_groups(options: Iterable[Option]) -> dict[str, list[Option]]:
     return {group: several for group, several in grouped.items() if several}
 
 
-def _options_in_groups(options: Iterable[Option], width: int) -> list[str]:
-    groups = in_groups(options).items()
+def _options_in_groups(options: Iterable[Option], width: int, command: str = "") -> list[str]:
     return [
-        "\n".join([f"{group}:", *(entry(each.usage, each.text, width) for each in several), ""])
-        for group, several in groups
+        "\n".join([f"{group}:", *(entry(each.usage, each.text_for(command), width) for each in several), ""])
+        for group, several in in_groups(options).items()
     ]
 
 
@@ -145,7 +144,7 @@ def completion_script(parser: Parser, shell: str) -> str:
 
     pairs = (pair for each in (parser, *parser.commands.values()) for pair in each.actions.items())
     for option, action in pairs:
-        words = words_of(option)
+        words, action.help = words_of(option), option.text_for(option.explained_by).replace("%", "%%")
         if option.file:
             action.complete = shtab.DIRECTORY if option.file == "folder" else shtab.FILE  # type: ignore[attr-defined]
         elif words and option.type is None:

@@ -6,7 +6,7 @@ import argparse
 import importlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
 from rankbounds.choices import check_choice, whole_number
@@ -55,61 +55,55 @@ class Option:
     """What ``--help`` adds about the value that was given, such as the settings of a study."""
     about_runs: bool = False
     """Is it about judgments and runs, so that tables of scores in their place leave it nothing to decide?"""
+    explained_by: str = ""
+    """The command whose help explains it, if many commands take it."""
+    flags: list[str] = field(init=False)
+    """Such as ``-o`` and ``--output``; none for an argument."""
+    names: list[str] = field(init=False)
+    """What its values are called."""
+    nargs: str | int | None = field(init=False)
+    """The number of values in argparse's notation; None for one, 0 for a switch."""
 
     def __post_init__(self) -> None:
-        long = next((flag for flag in self.flags if flag.startswith("--")), None)
-        derived: dict[str, Any] = {
-            "dest": long[2:].replace("-", "_") if long else self.names[0].lower(),
-            "file": FILES.get(self.names[0]) if self.names else None,
-            "type": type(self.default) if type(self.default) in (int, float) else None,
-            "group": "options" if self.flags else "input",
-            "everyday": not self.flags,
+        words = self.usage.split()
+        flags = [word.rstrip(",") for word in words if word.startswith("-")]
+        shown = " ".join(word for word in words if not word.startswith("-"))
+        may_lack, several = shown[:1] + shown[-1:] == "[]", shown.rstrip("]").endswith(" ...")
+        names = shown.strip("[]" if may_lack else "").removesuffix(" ...").split()
+        one = "?" if may_lack else None if len(names) == 1 else len(names)
+        long = next((flag for flag in flags if flag.startswith("--")), None)
+        found: dict[str, Any] = {
+            "flags": flags,
+            "names": names,
+            "nargs": ("*" if may_lack else "+") if several else one,
+            "dest": self.dest or (long[2:].replace("-", "_") if long else names[0].lower()),
+            "file": self.file or (FILES.get(names[0]) if names else None),
+            "group": self.group or ("options" if flags else "input"),
+            "everyday": self.everyday or not flags,
         }
-        if self.names and "|" in self.names[0]:
-            words = self.names[0].split("|")
-            derived |= {"words": words, "default": words[0], "closed": True}
-        for name, value in derived.items():
-            object.__setattr__(self, name, getattr(self, name) or value)
+        if names and "|" in names[0]:
+            choices = names[0].split("|")
+            found |= {"words": self.words or choices, "default": self.default or choices[0], "closed": True}
+        if self.type is None and type(self.default) in (int, float):
+            found["type"] = type(self.default)
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle all but the functions, which are only needed for parsing."""
         return {name: None if callable(held) else held for name, held in vars(self).items()}
 
-    @property
-    def text(self) -> str:
-        """What help shows."""
-        text = self.help if isinstance(self.help, str) else self.help()
+    def text_for(self, command: str) -> str:
+        """What the help of a command shows: one line, unless it is an everyday option or explained there alone."""
+        if self.explained_by not in ("", command) and not self.everyday:
+            text = f"as in {self.explained_by}"
+        else:
+            text = self.help if isinstance(self.help, str) else self.help()
         return f"{text} (default {self.default})" if "|" in self.usage else text
-
-    @property
-    def flags(self) -> list[str]:
-        """Such as ``-o`` and ``--output``; none for an argument."""
-        return [word.rstrip(",") for word in self.usage.split() if word.startswith("-")]
-
-    @property
-    def _shown(self) -> str:
-        return " ".join(word for word in self.usage.split() if not word.startswith("-"))
-
-    @property
-    def is_optional(self) -> bool:
-        """May its values be left out?"""
-        return self._shown.startswith("[") and self._shown.endswith("]")
-
-    @property
-    def names(self) -> list[str]:
-        """What its values are called."""
-        return (self._shown[1:-1] if self.is_optional else self._shown).removesuffix(" ...").split()
-
-    @property
-    def nargs(self) -> str | int | None:
-        """Return the number of values in argparse's notation; None for one, 0 for a switch."""
-        if self._shown.rstrip("]").endswith(" ..."):
-            return "*" if self.is_optional else "+"
-        return "?" if self.is_optional else None if len(self.names) == 1 else len(self.names)
 
     def add_to(self, parser: Any) -> argparse.Action:
         """Declare it to a parser of argparse, or to a group of one."""
-        settings: dict[str, Any] = {"help": self.text.replace("%", "%%"), "default": self.default}
+        settings: dict[str, Any] = {"default": self.default}
         if self.nargs == 0:
             settings |= {"default": False, "action": "store_true"}
         else:

@@ -81,14 +81,15 @@ COLUMNS = Option(
     everyday=True,
 )
 LENIENT = Option("--lenient", "skip lines that cannot be read, and count them", about_runs=True)
-READING_RUNS = group_under("input", FORMATS, COLUMNS, LENIENT)
+READING_RUNS = group_under("input", FORMATS, COLUMNS, LENIENT, explained_by="evaluate")
 """How to read files, where there are no judgments among them."""
 READING = group_under(
     "input",
-    replace(FORMATS, help=f"{FORMATS.text}; two, separated by a comma, are for judgments and runs"),
+    replace(FORMATS, help=f"{FORMATS.help}; two, separated by a comma, are for judgments and runs"),
     SOURCE,
     COLUMNS,
     LENIENT,
+    explained_by="evaluate",
 )
 """How to read judgments and runs."""
 PREPARING = group_under(
@@ -97,6 +98,7 @@ PREPARING = group_under(
     Option("--documents-of SEP", "ids name chunks (d7#3 where SEP is #): score documents, each by its best chunk"),
     Option("--depth N", "score only the first N documents of each list", type=int),
     about_runs=True,
+    explained_by="evaluate",
 )
 CALIBRATE = Option(
     "--calibrate",

@@ -89,6 +89,7 @@ TIES = group_under(
     replace(ORDER, words=TIE_RULES, closed=False),
     Option("--score-precision double|single", "precision in which scores are compared (trec_eval 9: single)"),
     about_runs=True,
+    explained_by="evaluate",
 )
 """How to rank tied documents, and what is a tie."""
 GAIN = Option(
@@ -96,6 +97,7 @@ GAIN = Option(
     'gain of each grade: linear (default), or a table such as "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
     group="unjudged and ties",
     about_runs=True,
+    explained_by="evaluate",
 )
 RANKING = group_under(
     "unjudged and ties",
@@ -104,6 +106,7 @@ RANKING = group_under(
     GAIN,
     Option("--topics judged|shared", "count judged topics that a run lacks as 0 (judged), or leave them out (shared)"),
     about_runs=True,
+    explained_by="evaluate",
 )
 """How runs become rankings: ties, gains, missing topics, the precision of scores."""
 ASSUMING = (
@@ -133,6 +136,7 @@ ASSUMING = (
             "order tied documents by your own values: lines of document and value, smallest first",
         ),
         about_runs=True,
+        explained_by="evaluate",
     ),
     *PREPARING,
     *READING,
@@ -227,6 +231,7 @@ TESTS = group_under(
     alpha(),
     confidence(),
     *resampling(),
+    explained_by="compare",
 )
 """Which tests runs are compared by; the same everywhere, so that the same pair gets the same p-values."""
 
