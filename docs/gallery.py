@@ -23,18 +23,9 @@ two = rb.compare("qrels.txt", ["runs/bm25.txt", "runs/dense.txt"], ["nDCG@10", "
 PARTS = {
     "Runs": {
         "leaderboard": ("axes = rb.plots.leaderboard(compared)", "compare qrels.txt runs --figure leaderboard.pdf"),
-        "places": (
-            "axes = rb.plots.places(compared)",
-            "compare qrels.txt runs --figure places.pdf --figure-kind places",
-        ),
-        "coverage": (
-            "axes = rb.plots.coverage(scores)",
-            "evaluate qrels.txt runs --figure c.pdf --figure-kind coverage",
-        ),
-        "residual_parts": (
-            "axes = rb.plots.residual_parts(scores)",
-            "evaluate qrels.txt runs --figure r.pdf --figure-kind residual-parts",
-        ),
+        "places": ("axes = rb.plots.places(compared)", ""),
+        "coverage": ("axes = rb.plots.coverage(scores)", ""),
+        "residual_parts": ("axes = rb.plots.residual_parts(scores)", ""),
         "recall_precision": (
             'points = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]\n'
             'precision = rb.evaluate("qrels.txt", ["runs/bm25.txt", "runs/reranked.txt"], points)\n'
@@ -44,10 +35,7 @@ PARTS = {
         "findings": ('axes = rb.plots.findings(rb.check("runs"))', "check runs --figure findings.pdf"),
     },
     "Differences": {
-        "differences": (
-            "axes = rb.plots.differences(two)",
-            "compare qrels.txt runs --figure d.pdf --figure-kind differences",
-        ),
+        "differences": ("axes = rb.plots.differences(two)", ""),
         "topic_differences": (
             "axes = rb.plots.topic_differences(two)",
             "compare qrels.txt runs/bm25.txt runs/dense.txt --figure topics.pdf",
@@ -125,8 +113,8 @@ def page() -> str:
         "confidence intervals and bounds, forest plots of differences, per-topic plots, judged coverage, places, and",
         "more. Figures are 3.33 inches wide, one column of a two-column paper, or 7 inches (`--width page`); fonts",
         "are embedded, and colours are those of Okabe and Ito, which colour-blind readers can tell apart.\n",
-        "On the command line, `--figure FILE` (.pdf, .svg, .png) draws the usual figure, and `--figure-kind`",
-        "another one. In Python every function of `rb.plots` takes `ax=` and returns matplotlib's Axes;",
+        "On the command line, `--figure FILE` (.pdf, .svg, .png) draws the usual figure. In Python every",
+        "function of `rb.plots` takes `ax=` and returns matplotlib's Axes;",
         "`rb.plots.draw(result)` draws the usual figure of any result (`result.figures` lists them), and",
         '`rb.plots.save(axes, "figure.pdf", "column")` writes it as the command line does.\n',
         "This page was drawn from the demo collection (`rankbounds demo --write demo`) by `python docs/gallery.py`.\n",

@@ -322,7 +322,6 @@ def test_the_command_prints_draws_and_refuses(command, tmp_path, table):
     assert "AP by prefix: " in out
     assert figure.stat().st_size > 1000
     for arguments in (
-        ["--figure", figure, "--figure-kind", "forest"],
         ["--by-prefix", "/", "--test", "tost", "--margin", "0.1"],
         ["--by-prefix", ""],
     ):

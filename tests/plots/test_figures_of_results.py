@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import rankbounds as rb
-from rankbounds.commands import known_commands
 from rankbounds.plots.leaderboards import SHARED_LETTER
 from rankbounds.plots.style import MINUS
 
@@ -38,12 +37,6 @@ def demo(tmp_path, monkeypatch):
     pyplot.close("all")
 
 
-def kinds_of(name):
-    """The kinds that the option of a command names; a command with one figure has none."""
-    options, _ = known_commands()[name].load()
-    return next((option.words for option in options if option.dest == "figure_kind"), [None])
-
-
 def test_dollar_signs_in_names_are_no_mathematics(demo):
     names = [r"bad$\frac{$", "price$5^2$"]
     compared = rb.compare("qrels.txt", dict(zip(names, sorted(map(str, Path("runs").iterdir())), strict=False)), "AP")
@@ -65,10 +58,9 @@ def test_names_that_begin_with_an_underscore_stand_in_the_legend(demo):
     assert {text.get_text().strip() for text in bands.get_legend().get_texts()} >= {"_new", "old"}
 
 
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in COMMANDS for kind in kinds_of(name)])
-def test_every_kind_that_a_command_names_is_drawn(name, kind, command, demo):
-    asked = ["--figure-kind", kind] if kind else []
-    code, out, err = command(name, *COMMANDS[name].split(), "--figure", "drawn.pdf", *asked)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_draw_the_usual_figure(name, command, demo):
+    code, out, err = command(name, *COMMANDS[name].split(), "--figure", "drawn.pdf")
     assert code == 0, err
     assert "wrote drawn.pdf" in err
     assert out
@@ -88,15 +80,11 @@ def test_what_cannot_be_drawn_is_refused_before_any_work(command):
     assert command("evaluate", "absent.txt", "runs", "--figure", "drawn.gif")[::2] == (
         2, 'rankbounds: "drawn.gif" is no file for a figure. Known endings: pdf, svg, png.\n',
     )  # fmt: skip
-    code, _, err = command("compare", "absent.txt", "runs", "--figure", "a.svg", "--figure-kind", "placs")
-    assert code == 2
-    assert 'Did you mean "places"?' in err
-    code, _, err = command(
-        "compare", "qrels.txt", "runs", "--baseline-run", "bm25", "--figure", "a.svg", "--figure-kind", "places"
-    )
-    assert code == 2
-    assert "There are: differences, leaderboard, topic-differences." in err
-    assert command("evaluate", "qrels.txt", "runs", "--figure-kind", "places")[0] == 2
+    compared = rb.compare("qrels.txt", "runs", "AP", baseline="bm25")
+    with pytest.raises(rb.UsageError, match=r"There are: differences, leaderboard, topic-differences\."):
+        rb.plots.draw(compared, "places")
+    with pytest.raises(rb.UsageError, match='Did you mean "leaderboard"'):
+        rb.plots.draw(compared, "leaderbord")
     assert command("evaluate", "qrels.txt", "runs", "--figure", "a.svg", "--width", "wide")[0] == 2
     assert command("audit", "labels.txt", "runs", "--plan", "0.1", "--figure", "a.svg")[0] == 2
 

@@ -35,7 +35,7 @@ from rankbounds.results import Result
     replace(scoring.MEASURES, help="with --qrels: the measures on which ties are tried; may be repeated"),
     Option("--best N", "with --qrels: show the N best runs by the first measure only", type=scoring.how_many),
     *(option for option in reading.READING if option.dest != "lenient"),
-    *output.figures("findings", "leaderboard (with --qrels)"),
+    *output.FIGURES,
     *output.OUTPUT,
 )
 def run_check(options: Options) -> int | Result:

@@ -78,7 +78,7 @@ FOR_PAPERS = ("latex", "markdown")
     ),
     *scoring.ASSUMING,
     reading.CALIBRATE,
-    *output.figures("leaderboard", "differences", "places", "topic-differences", "forest (with --by)"),
+    *output.FIGURES,
     output.BIBTEX,
     *output.options_for(("table", "json", "latex", "markdown", "html", "junit")),
 )
@@ -166,8 +166,7 @@ def run_compare(options: Options) -> int:
         if trusted is not None and options.bounds == "unjudged" and len(baselines) == 1:
             part.rests = trusted.rests_on_labels_of(some[compared])
     comparison, sliced = parts[baselines[0]].comparison, parts[baselines[0]].slices
-    of_slices = sliced is not None and options.figure_kind in (None, *sliced.figures)
-    output.write_figure(options, sliced if of_slices else comparison or scores)
+    output.write_figure(options, comparison or scores if sliced is None else sliced)
     output.write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
     outcomes = [outcome for part in parts.values() if part.gate is not None for outcome in part.gate.outcomes]
     whole = Gate(list(dict.fromkeys(outcomes)), options.undecided) if outcomes else None  # a value counts once
@@ -188,11 +187,10 @@ def _check(options: Options) -> None:
     check_undecided(options.undecided)
     if options.margin is not None:
         check_margin(options.margin)
-    asked = [f"--{name}" for name in ("undecided",) if getattr(options, name)]
-    asked += ["--format junit"] if options.format == "junit" else []
+    asked = "--undecided" if options.undecided else "--format junit" if options.format == "junit" else ""
     in_slices = options.by or options.by_prefix
     if asked and not options.fail_if:
-        raise UsageError(f'{asked[0]} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
+        raise UsageError(f'{asked} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
     if options.figure and len(set(options.baseline_run or ())) > 1:
         raise UsageError("--figure draws one comparison: give one --baseline-run.")
     if in_slices and options.test == "tost":

@@ -40,7 +40,7 @@ from rankbounds.tables import in_prose, json_of
     scoring.alpha("level of verdicts and ranks"),
     scoring.confidence("intervals"),
     *scoring.ASSUMING,
-    *output.figures("collections-forest", "leaderboard"),
+    *output.FIGURES,
     Option("--page FILE", "also write an HTML page like that of rankbounds report", file="written", group="output"),
     *output.OUTPUT,
 )
@@ -75,7 +75,7 @@ def run_collections(options: Options) -> None:
     )
     a, b = options.pair or compared.leading_pair()
     compared.pair(a, b)  # (names that are none are reported before anything is written)
-    output.write_figure(options, compared, **({} if options.figure_kind == "leaderboard" else {"run": a, "against": b}))
+    output.write_figure(options, compared, run=a, against=b)
     if options.page:
         from rankbounds.files.writing import writing
         from rankbounds.report import collections_page, gather_collections
@@ -172,7 +172,7 @@ def run_replicates(options: Options) -> Any:
     Option("--top N", "show N pairs of runs in tables (default 10)", 10, everyday=True),
     *scoring.TIES,
     *reading.READING_RUNS,
-    *output.figures(),
+    *output.FIGURES,
     *output.OUTPUT,
 )
 def run_similarity(options: Options) -> None:

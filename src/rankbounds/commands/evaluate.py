@@ -52,7 +52,7 @@ LARGE_SHARE = 6
         Option("--master URL", "the Spark cluster, such as spark://host:7077 (default: this machine)"),
     ),
     output.BIBTEX,
-    *output.figures("leaderboard", "coverage", "residual-parts", "recall-precision"),
+    *output.FIGURES,
     *output.options_for((*output.FORMATS[:5], "parquet", *output.FORMATS[5:], "trec")),
 )
 def run_evaluate(options: Options) -> None:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     scoring.confidence(),
     *scoring.resampling(2000),
     *scoring.ASSUMING_NO_BOUNDS,
-    *output.figures("labels-overview", "agreement-by-grade", "bias-by-run"),
+    *output.FIGURES,
     *output.OUTPUT,
 )
 def run_judges(options: Options) -> Any:
@@ -205,7 +205,7 @@ def run_sample(options: Options) -> None:
     *scoring.TIES,
     scoring.GAIN,
     *reading.READING,
-    *output.figures(),
+    *output.FIGURES,
     *output.OUTPUT,
 )
 def run_audit(options: Options) -> Any:

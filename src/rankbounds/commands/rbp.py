@@ -335,7 +335,7 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
     Option("--time-limit SECONDS", "for each end of a range (default 1)", 1.0),
     Option("--measure MEASURE", "the measure of SCORE, if not RBP: P@10, DCG@10, SDCG(base=2)@20 (converted by --to)"),
     Option("--vectors", "print the relevance vectors R_G, R_L of the paper, and with --residual R'_G, R'_L"),
-    *output.figures(),
+    *output.FIGURES,
     *output.options_for(digits=False),
 )
 def run_transfer(options: Options) -> None:

@@ -53,7 +53,7 @@ from rankbounds.probability.mean import uncertainty
     *scoring.RANKING,
     *reading.READING,
     reading.CALIBRATE,
-    *output.figures(),
+    *output.FIGURES,
     *output.OUTPUT,
 )
 def run_uncertainty(options: Options) -> Any:

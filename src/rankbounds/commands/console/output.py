@@ -80,24 +80,17 @@ TERMINAL = group_under(
 """What every command has."""
 
 
-FIGURE = Option(
-    "--figure FILE", "draw a figure of the result (.pdf, .svg, .png)", file="written", group="output", everyday=True
+FIGURES = group_under(
+    "output",
+    Option("--figure FILE", "draw a figure of the result (.pdf, .svg, .png)", file="written", everyday=True),
+    Option(
+        "--width WIDTH",
+        "width of figures and LaTeX tables: column (of a two-column paper, 3.33 in), text (of a one-column paper, 4.77 "
+        "in) or page (7 in)",
+        words=("column", "text", "page"),
+        closed=True,
+    ),
 )
-WIDTH = Option(
-    "--width WIDTH",
-    "width of figures and LaTeX tables: column (of a two-column paper, 3.33 in), text (of a one-column paper, 4.77 in) "
-    "or page (7 in)",
-    words=("column", "text", "page"),
-    closed=True,
-    group="output",
-)
-
-
-def figures(*kinds: str) -> tuple[Option, ...]:
-    """Options for a figure: its file, width, and kind (the usual one first)."""
-    words = [kind.split()[0] for kind in kinds]
-    kind = Option("--figure-kind KIND", f"one of: {', '.join(kinds)}", words=words, closed=True, group="output")
-    return (FIGURE, *([kind] if len(kinds) > 1 else []), WIDTH)
 
 
 # ---- checks before any work is done ----
@@ -145,8 +138,6 @@ def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> Non
 
         ending_of(options.figure)
         pyplot().switch_backend("agg")  # a figure that becomes a file needs no screen
-    elif getattr(options, "figure_kind", None):
-        raise UsageError("--figure-kind goes with --figure.")
     read: list[str] = []
     if any(map(os.path.isfile, outputs)):
         from rankbounds.files.opening import STANDARD_INPUT, expand
@@ -283,7 +274,7 @@ def write_figure(options: Options, result: Any, **how: Any) -> None:
         return
     from rankbounds.plots.drawing import draw, save
 
-    save(draw(result, getattr(options, "figure_kind", None), **how), options.figure, options.width)
+    save(draw(result, **how), options.figure, options.width)
     report_file(options.figure)
 
 
