@@ -35,7 +35,7 @@ COMMANDS = {
         ),
         "collections": (
             "comparisons",
-            "Compare systems on several collections (BEIR, MTEB): on average, per collection, and on a new collection",
+            "Compare systems on several collections (BEIR, MTEB): on average, and per collection",
         ),
         "replicates": (
             "comparisons",

@@ -36,7 +36,6 @@ from rankbounds.tables import in_prose, json_of
         Option("--baseline-run NAME", "compare all other runs with this one, instead of all pairs", dest="reference"),
     ),
     Option("--missing runs|collections", "when a run lacks a collection: leave out the run, or the collection"),
-    Option("--estimator reml|dl", "estimator of the variance between collections (dl: DerSimonian and Laird)"),
     scoring.alpha("level of verdicts and ranks"),
     scoring.confidence("intervals"),
     *scoring.ASSUMING,
@@ -45,7 +44,7 @@ from rankbounds.tables import in_prose, json_of
     *output.OUTPUT,
 )
 def run_collections(options: Options) -> None:
-    """Compare systems on several collections (BEIR, MTEB): on average, per collection, and on a new collection.
+    """Compare systems on several collections (BEIR, MTEB): on average, and per collection.
 
       rankbounds collections first=. second=.
       rankbounds collections first=. second=. --pair reranked dense

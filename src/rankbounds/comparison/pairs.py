@@ -31,7 +31,7 @@ VERDICTS = (
 )  # fmt: skip
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
-_ENDS = {f"{what}_low": f"{what}_high" for what in ("ci", "certain", "elsewhere", "ties", "summary", "new")}
+_ENDS = {f"{what}_low": f"{what}_high" for what in ("ci", "certain", "elsewhere", "ties", "summary")}
 NEGATED = {name: name for name in ("difference", "effect", "summary", "elsewhere_least", "elsewhere_most")}
 NEGATED |= _ENDS | {high: low for low, high in _ENDS.items()}
 """In a pair that is named the other way round, each of these numbers is minus the other."""
@@ -51,8 +51,6 @@ def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
     """Swap the two sides of pairs, or of one row."""
     found = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
     found |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
-    if pair.get("new_better") is not None:
-        found["new_better"] = 1 - pair["new_better"]
     if "verdict" in pair:
         found["verdict"] = re.sub("^(better|worse)", lambda said: _OPPOSITE[said[0]], pair["verdict"])
     return found

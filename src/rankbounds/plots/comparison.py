@@ -258,7 +258,7 @@ def collections_forest(
     measure: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the differences of two runs on every collection with intervals, their mean, and a new collection.
+    """Draw the differences of two runs on every collection with intervals, and their mean.
 
     Parameters
     ----------
@@ -295,8 +295,6 @@ def collections_forest(
     if row["summary"] is not None:
         ends = row["summary_low"], row["summary_high"]
         lines += [Line("collections like these", row["summary"], ends, colour=COLOURS[1], **diamond)]
-    if row["new_low"] is not None:
-        lines += [Line("a new collection", interval=(row["new_low"], row["new_high"]), colour=COLOURS[1])]
     legend = {"value": "difference (topics)", "interval": f"{comparison.settings['confidence']:.0%} interval"}
     axes = draw_lines(lines, ax, f"{label}: {run} {MINUS} {against}", legend, zero=True)
     axes.axhline(len(parts) - 0.5, color="0.75", linewidth=0.7, zorder=1)

@@ -22,7 +22,7 @@ SYSTEM_KEYS = (
 )  # fmt: skip
 CELL_KEYS = ("collection", "run", "mean", "ci_low", "ci_high", "judged_at_10")
 PART_KEYS = ("collection", "topics", "difference", "ci_low", "ci_high")
-PAIR_KEYS = ("difference", "ci_low", "ci_high", "summary", "summary_low", "summary_high", "new_low", "new_high")
+PAIR_KEYS = ("difference", "ci_low", "ci_high", "summary", "summary_low", "summary_high")
 
 
 def gather_collections(compared: CollectionsComparison) -> dict[str, Any]:

@@ -1,17 +1,25 @@
-"""Means over several collections, with intervals and tests over topics as samples within their collection.
+"""Means over several collections, these or ones like them.
 
+Intervals and tests of these collections are over topics, as samples within their collection.
 ``parts`` holds an array per collection, with a row per pair (or run) and a column per topic; a row is NaN if a run
 lacks the collection. In a row's mean collections have equal shares (``collections``, the mean of means), or those of
 their topics (``queries``, the mean over all topics), among the collections of the row.
+
+For collections like these, ``random_effects`` summarises estimates (mean differences over topics) with known variances,
+whose true values vary about a mean with the variance tau^2. It is estimated by the moments of DerSimonian and Laird
+(1986, "Meta-analysis in clinical trials"), and the mean has a Hartung-Knapp interval: t with k - 1 degrees, its factor
+never below 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_share
 from rankbounds.stats.significance import deviation_of
 
 MEANS = ("collections", "queries")
@@ -71,3 +79,53 @@ def _studentise(means: Floats, variances: Floats, share: Floats, topics: Ints) -
     total = squared.sum(axis=-1)
     degrees = np.divide(total**2, (squared**2 / (topics - 1)).sum(axis=-1), out=np.ones_like(total), where=total > 0)
     return mean, np.sqrt(total), degrees
+
+
+@dataclass(frozen=True, eq=False)
+class RandomEffects:
+    """By pair: the mean over collections with its interval, and the heterogeneity.
+
+    NaN for fewer than two collections, or one with variance 0 or unknown.
+    """
+
+    mean: Floats
+    error: Floats
+    low: Floats
+    high: Floats
+    tau_squared: Floats
+    i_squared: Floats
+    q: Floats
+    q_p_value: Floats
+
+
+def random_effects(estimates: Floats, variances: Floats, confidence: float = 0.95) -> RandomEffects:
+    """Summarise estimates of collections: a row per pair and a column per collection; NaN if a pair lacks one.
+
+    >>> summary = random_effects(np.array([[0.1, 0.3, 0.5]]), np.array([[0.01, 0.01, 0.01]]))
+    >>> [round(float(part[0]), 4) for part in (summary.mean, summary.tau_squared, summary.i_squared, summary.q)]
+    [0.3, 0.03, 0.75, 8.0]
+    """
+    from scipy.special import chdtrc, stdtrit
+
+    check_share("confidence", confidence)
+    has = ~np.isnan(estimates)
+    usable = (has.sum(axis=-1) > 1) & (np.where(has, variances, 1.0) > 0).all(axis=-1)
+    within = np.where(has & usable[:, None], variances, np.inf)  # a weight of 0
+    values = np.where(has & usable[:, None], estimates, 0.0)
+    degrees = np.maximum(has.sum(axis=-1) - 1, 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        q, total, squared = _squares(values, 1 / within), (1 / within).sum(axis=-1), (1 / within**2).sum(axis=-1)
+        # The tau^2 at which Q is what is expected of it, and not below 0.
+        tau_squared = np.maximum(0.0, (q - degrees) / (total - squared / total))
+        weight = 1 / (within + tau_squared[:, None])
+        mean = (weight * values).sum(axis=-1) / weight.sum(axis=-1)
+        error = np.sqrt(np.maximum(1.0, _squares(values, weight) / degrees) / weight.sum(axis=-1))
+        half = stdtrit(degrees, (1 + confidence) / 2) * error
+        i_squared = np.where(q > 0, np.maximum(0.0, (q - degrees) / q), 0.0)
+    columns = (mean, error, mean - half, mean + half, tau_squared, i_squared, q, chdtrc(degrees, q))
+    return RandomEffects(*(np.where(usable, column, np.nan) for column in columns))
+
+
+def _squares(values: Floats, weight: Floats) -> Floats:
+    mean = (weight * values).sum(axis=-1, keepdims=True) / weight.sum(axis=-1, keepdims=True)
+    return (weight * (values - mean) ** 2).sum(axis=-1)

@@ -1,4 +1,4 @@
-"""Compare the same systems on several collections: over all, where they differ, and on a new collection.
+"""Compare the same systems on several collections: over all, and where they differ.
 
 Two questions are separate. For *these* collections: the mean over them, with intervals and tests over topics, which are
 a sample within their collection. For *collections like these*: the random-effects summary, which treats the collections
@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_choice, check_share
 from rankbounds.collection.folders import NAMES, CollectionFiles, collections_at
-from rankbounds.comparison.collections.arithmetic import compare_scores
-from rankbounds.comparison.collections.result import CollectionsComparison
+from rankbounds.comparison.collections.result import CollectionsComparison, compare_scores
 from rankbounds.comparison.evidence import keep_shared_topics
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
@@ -27,7 +26,6 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats.power import check_level
-from rankbounds.stats.random_effects import ESTIMATORS
 from rankbounds.stats.significance import check_finite
 from rankbounds.stats.stratified import MEANS
 
@@ -49,7 +47,6 @@ def compare_collections(
     missing: str = "runs",
     names: str = "tag",
     baseline: str | None = None,
-    estimator: str = "reml",
     alpha: float = 0.05,
     confidence: float = 0.95,
     progress: Callable[[int, int], None] | None = None,
@@ -74,8 +71,6 @@ def compare_collections(
         How runs in files are matched across collections: by the tag inside, or the file's name.
     baseline : str, optional
         Compare all other runs with this one only.
-    estimator : {"reml", "dl"}
-        The estimator of the variance between collections: restricted maximum likelihood, or DerSimonian and Laird's.
     alpha, confidence : float
         The level of verdicts and ranks, and that of intervals.
     progress : callable, optional
@@ -91,9 +86,9 @@ def compare_collections(
     -----
     Intervals of means are t intervals with Welch and Satterthwaite's degrees of freedom, and p-values of single
     pairs are of the matching t test: collections are fixed, topics vary within them. ``p_adjusted`` has Holm's
-    correction over several pairs, and gives the intervals of ranks. The random-effects summary and the prediction
-    interval assume that collections are a sample, that their true differences are about normal, and that each standard
-    error is known: with few collections, or few topics in one, they are rough.
+    correction over several pairs, and gives the intervals of ranks. The random-effects summary (DerSimonian and Laird,
+    with the interval of Hartung and Knapp) assumes that collections are a sample, that their true differences are about
+    normal, and that each standard error is known: with few collections, or few topics in one, it is rough.
 
     Examples
     --------
@@ -109,7 +104,6 @@ def compare_collections(
     check_choice("mean", mean, MEANS)
     check_choice("missing", missing, MISSING)
     check_choice("names", names, NAMES)
-    check_choice("estimator", estimator, ESTIMATORS)
     check_level(alpha)
     check_share("confidence", confidence)
     jobs = _jobs(collections, measures, runs, names, options)
@@ -121,7 +115,7 @@ def compare_collections(
     _check_scores(scored)
     scored, left_out = _without_lacking(scored, missing)
     settings = {
-        "mean": mean, "missing": missing, "baseline": baseline, "estimator": estimator, "alpha": alpha,
+        "mean": mean, "missing": missing, "baseline": baseline, "alpha": alpha,
         "confidence": confidence, "left_out": left_out,
         "test": "t over topics within collections, by share of collection",
         "correction": "holm",

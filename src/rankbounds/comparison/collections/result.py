@@ -1,61 +1,54 @@
-"""What the scores of the same systems on several collections say: rows, a leaderboard, tables."""
+"""What the scores of the same systems on several collections say: their numbers, rows, a leaderboard, tables."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from rankbounds.comparison.pairs import run_number, turn
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.comparison.pairs import build_rows, pairs_against, run_number, turn, turned
 from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place
 from rankbounds.comparison.wording import measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.run_notes import some
+from rankbounds.evaluation.score_differences import (
+    differences,
+    drop_rounding,
+    limits_of,
+    limits_of_differences,
+    mean_difference,
+    merge_equal,
+    merit,
+)
+from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
-from rankbounds.results import Column, Result, Row, build_table, interval, place_cell
-from rankbounds.tables import Table, number, p_words, signed
+from rankbounds.results import Column, Result, build_table, interval, place_cell
+from rankbounds.stats import stratified
+from rankbounds.stats.corrections import correct_p_values, group_letters
+from rankbounds.stats.rank_intervals import places
+from rankbounds.stats.significance import least_of_signs, mean_interval, too_few
+from rankbounds.stats.stratified import random_effects
+from rankbounds.tables import Table, number, p_words, plain, signed
 
 MEAN_WORDS = {"collections": "mean of {count} collections' means", "queries": "mean over all {topics:,} queries"}
 HEADERS = {"collections": "mean of means", "queries": "over queries"}
 FEW_TOPICS = 20
 """With fewer in a collection its standard error is too rough to be taken as known."""
-CONSISTENT = 0.1
-"""Where Q's p-value is above it, nothing shows that collections differ by more than their topics."""
 NAMED_COLLECTIONS = 6
 """The leaderboard shows the means of collections where there are no more than this."""
-SPANS = ("ci", "summary", "new")
-NO_INTERVAL = "without an interval (within each collection all topics differ by the same)"
-_SUMMARY = "Over collections like these the mean difference is {summary:+.4f} ({level} interval {over_like})"
-_ALIKE = "It is not shown that collections differ by more than their topics explain ({varying}, tau = {tau:.4f})"
-TEMPLATES = {
-    "apart": "{measure}: {run} and {against} have no collection in common.",
-    "same": "{measure}: {run} and {against} have the same scores on all topics of {collections} collections.",
-    "difference": "{name}: {run} minus {against} is {difference:+.4f} in the {mean}{of_all}, {interval}. {run} is "
-    "better in {won} and worse in {lost} of {collections}.",
-    "chance": "Chance alone can produce a difference this large ({tested}).",
-    "shown": "Chance alone would rarely produce a difference this large: {better} is better here ({tested}).",
-    "one_collection": "Other collections are not estimated: one collection says nothing about others.",
-    "no_error": "Other collections are not estimated: in one collection all topics differ by the same amount, so its "
-    "error is not known.",
-    "varies": "Collections differ by more than their topics explain ({varying}): true differences vary between them "
-    "with a standard deviation of {tau:.4f}.",
-    "perhaps_alike": f"{_ALIKE}.",
-    "perhaps_alike_of_few": f"{_ALIKE}; with few collections, little can be shown.",
-    "summary": f"{_SUMMARY}; to predict a new one, three collections are needed.",
-    "prediction": f"{_SUMMARY}; the true difference in a new one would lie within {{in_new}} ({{level}} prediction "
-    "interval), {run} would be better in about {new_better:.0%} of them.",
-    "few_topics": "A collection has only {smallest} topics: its standard error is imprecise, so collections look more "
-    "different than they are.",
-}
-"""What is said of a pair, by name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CollectionsComparison(Result):
-    """The comparison of systems on several collections. It prints as a leaderboard and sentences.
+    """The comparison of systems on several collections. It prints as a leaderboard and the leading pair.
 
     ``ci_low`` and ``ci_high`` concern the topics of these collections. ``summary`` is the random-effects mean over
-    collections like these; ``new_low`` and ``new_high`` bound the true difference in a new one.
+    collections like these, with the interval of Hartung and Knapp.
 
     Attributes
     ----------
@@ -75,7 +68,7 @@ class CollectionsComparison(Result):
     differences : list of dict
         A row per measure, pair and collection that both have.
     settings : dict
-        The kind of mean, the estimator and levels.
+        The kind of mean and levels.
 
     Examples
     --------
@@ -184,7 +177,7 @@ class CollectionsComparison(Result):
         return bool(groups) and max(map(len, groups)) <= LONGEST_GROUP
 
     def pair_table(self, a: str, b: str, measure: str | Measure | None = None) -> Table:
-        """Show two runs per collection, over all, over collections like these, and in a new one."""
+        """Show two runs per collection, over all, and over collections like these."""
         chosen = self.measure(measure)
         row, means = self.pair(a, b, chosen), [self._means(run, chosen) for run in (a, b)]
         rows = [
@@ -192,10 +185,9 @@ class CollectionsComparison(Result):
             for part in self.differences_of(a, b, chosen)
         ]
         rows.append(row | {"collection": self.mean_words(row["collections"], row["topics"])})
-        for name, what in (("summary", "collections like these"), ("new", "a new collection")):
-            if row[f"{name}_low"] is not None:
-                ends = {"ci_low": row[f"{name}_low"], "ci_high": row[f"{name}_high"]}
-                rows.append({"collection": what, "difference": row.get(name), **ends})
+        if row["summary"] is not None:
+            ends = {"ci_low": row["summary_low"], "ci_high": row["summary_high"]}
+            rows.append({"collection": "collections like these", "difference": row["summary"], **ends})
         columns = [
             Column("collection"),
             Column("topics", cell=lambda row: f"{row['topics']:,}" if "topics" in row else ""),
@@ -205,7 +197,7 @@ class CollectionsComparison(Result):
             ),
             Column(
                 "difference",
-                cell=lambda row: "" if row["difference"] is None else signed(row["difference"]),
+                cell=lambda row: signed(row["difference"]),
                 importance=2,
             ),
             interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", signed, importance=1),
@@ -241,35 +233,32 @@ class CollectionsComparison(Result):
         return " ".join(sentences)
 
     def words(self, a: str | None = None, b: str | None = None, measure: str | Measure | None = None) -> str:
-        """Describe two runs in a paragraph, by default the first two of the leaderboard."""
+        """Return the p-value of two runs and how much collections differ; by default of the first two."""
         first, second = self.leading_pair(measure)
-        held = self._held(self.pair(a or first, b or second, measure))
-        return " ".join(TEMPLATES[name].format_map(held) for name in _choose(held))
-
-    def _held(self, row: Row) -> dict[str, Any]:
-        level = f"{self.settings['confidence']:.0%}"
+        row = self.pair(a or first, b or second, measure)
+        if not row["collections"]:
+            return f"{row['measure']}: {row['run']} and {row['against']} have no collection in common."
+        chosen, count = self.measure(row["measure"]), row["collections"]
+        name = measure_words(row["measure"], lower_is_better=chosen.lower_is_better)
         p, p_adjusted, q_p = (p_words(row[name]) for name in ("p_value", "p_adjusted", "q_p_value"))
-        several = len(self.pairs) > len(self.measures)
-        incomplete = row["collections"] != len(self.collections)
-        spans = {name: interval(f"{name}_low", f"{name}_high", "", "{:+.4f}".format).text(row) for name in SPANS}
+        tested = f"{p} alone, {p_adjusted} corrected for all pairs" if len(self.pairs) > len(self.measures) else p
+        of_all = f" (of {len(self.collections)}; one of the two lacks the rest)" * (count != len(self.collections))
+        notes = [
+            f"{name}: {row['run']} minus {row['against']} is {row['difference']:+.4f} in the "
+            f"{self.mean_words(count, row['topics'])}{of_all}: {row['verdict']} ({tested}); better in {row['won']} and "
+            f"worse in {row['lost']} of {count}."
+        ]
+        if row["summary"] is None:
+            why = "one collection" if count < 2 else "a collection in which all topics differ by the same"
+            return f"{notes[0]} Collections like these are not estimated from {why}."
+        notes.append(
+            f"True differences vary between collections by tau = {row['tau']:.4f} (I2 = {row['i_squared']:.0%}; "
+            f"Q = {row['q']:.1f}, {q_p})."
+        )
         parts = self.differences_of(row["run"], row["against"], row["measure"])
-        lower = self.measure(row["measure"]).lower_is_better
-        return {
-            **row,
-            "name": measure_words(row["measure"], lower_is_better=lower),
-            "mean": self.mean_words(row["collections"], row["topics"]),
-            "of_all": f" (of {len(self.collections)}; one of the two lacks the rest)" * incomplete,
-            "interval": NO_INTERVAL
-            if row["ci_low"] is None
-            else f"{level} interval {spans['ci']} for other topics of the same collections",
-            "better": row["run"] if row["verdict"] == "better" else row["against"],
-            "tested": f"{p} alone, {p_adjusted} corrected for all pairs" if several else p,
-            "varying": "" if row["q"] is None else f"Q = {row['q']:.1f}, {q_p}, I2 = {row['i_squared']:.0%}",
-            "level": level,
-            "over_like": spans["summary"],
-            "in_new": spans["new"],
-            "smallest": min((part["topics"] for part in parts), default=None),
-        }
+        if (smallest := min(part["topics"] for part in parts)) < FEW_TOPICS:
+            notes.append(f"A collection has only {smallest} topics: its standard error is rough, and tau too large.")
+        return " ".join(notes)
 
     def notes(self) -> list[str]:
         """Say what the numbers of the leaderboard are."""
@@ -285,17 +274,191 @@ class CollectionsComparison(Result):
         return shown(*map(self.table, self.measures), self.method(), self.words())
 
 
-def _choose(held: Row) -> list[str]:
-    """Choose the sentences on a pair: these collections first, then collections like these."""
-    count = held["collections"]
-    if not count:
-        return ["apart"]
-    if held["ci_low"] is None and held["won"] == held["lost"] == 0:
-        return ["same"]
-    chosen = ["difference", "chance" if held["verdict"] == "no difference shown" else "shown"]
-    if held["summary"] is None:
-        return [*chosen, "one_collection" if count < 2 else "no_error"]
-    alike = "perhaps_alike" if count >= 10 else "perhaps_alike_of_few"
-    chosen.append("varies" if held["q_p_value"] < CONSISTENT else alike)
-    chosen.append("summary" if held["new_low"] is None else "prediction")
-    return [*chosen, *["few_topics"] * (held["smallest"] < FEW_TOPICS)]
+# ---- the numbers ----
+
+
+def compare_scores(scored: Mapping[str, Scores], settings: dict[str, Any]) -> CollectionsComparison:
+    """Compare by every measure, from scores that fit together."""
+    runs = list(dict.fromkeys(run for scores in scored.values() for run in scores.runs))
+    measures = next(iter(scored.values())).measures
+    topics = np.array([len(scores.query_ids) for scores in scored.values()])
+    first, second = pairs_against(runs, settings["baseline"])
+    aligned = []
+    for scores in scored.values():
+        values = np.full((len(runs), *scores.value.shape[1:]), np.nan)  # NaN for runs that are not there
+        values[[runs.index(run) for run in scores.runs]] = scores.value
+        aligned.append(values)
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in ("systems", "pairs", "cells", "differences")}
+    for place, measure in enumerate(measures):
+        by_run = [values[:, :, place] for values in aligned]
+        compared = _ByMeasure(measure, list(scored), runs, by_run, topics, first, second, settings)
+        rows["pairs"] += compared.pair_rows()
+        rows["differences"] += compared.difference_rows()
+        rows["systems"] += compared.system_rows()
+        for name, scores in scored.items():
+            mean = scores.mean(settings["confidence"])
+            rows["cells"] += build_rows(
+                measure=str(measure),
+                collection=name,
+                run=scores.runs,
+                topics=len(scores.query_ids),
+                mean=mean.value[:, 0, place],
+                ci_low=mean.ci_low[:, 0, place],
+                ci_high=mean.ci_high[:, 0, place],
+                low=mean.low[:, 0, place],
+                high=mean.high[:, 0, place],
+                judged_at_10=mean.judged[:, 0],
+            )
+    return CollectionsComparison(list(scored), runs, topics.tolist(), list(measures), **rows, settings=settings)
+
+
+@dataclass(eq=False)
+class _ByMeasure:
+    """The comparison by one measure: ``values`` by collection, run and topic; NaN if missing."""
+
+    measure: Measure
+    collections: list[str]
+    runs: list[str]
+    values: list[Floats]
+    topics: Ints
+    first: Ints
+    second: Ints
+    settings: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        first, second, values = self.first, self.second, self.values
+        self.parts = [differences(part[first], part[second]) for part in values]
+        self.has, self.both = stratified.held(values), stratified.held(self.parts)
+        self.share = stratified.shares(self.both, self.topics, self.settings["mean"])
+        self.means = np.stack([mean_difference(part[first], part[second]) for part in values], axis=-1)
+        self.variances = stratified.variances_of_means(self.parts)
+        self.differing = np.sum([np.count_nonzero(np.nan_to_num(part), axis=-1) for part in self.parts], axis=0)
+        scores = np.concatenate(values, axis=-1)
+        self.limits, self.apart_limits = limits_of(self.measure, scores), limits_of_differences(self.measure, scores)
+
+    @cached_property
+    def _tests(self) -> tuple[Floats, Floats, Flags]:
+        p_value = stratified.t_p_values(self.means, self.variances, self.share, self.topics)
+        p_value = np.maximum(p_value, least_of_signs(self.differing))
+        p_adjusted, there = np.ones(p_value.size), self.both.any(axis=-1)
+        p_adjusted[there] = correct_p_values(p_value[there], "holm")
+        return p_value, p_adjusted, (p_adjusted < self.settings["alpha"]) & (self._estimates[0] != 0)
+
+    @cached_property
+    def _estimates(self) -> tuple[Floats, Floats, Floats]:
+        """Return each pair's mean difference over its collections, with its interval."""
+        confidence = self.settings["confidence"]
+        difference, low, high = stratified.interval(self.means, self.variances, self.share, self.topics, confidence)
+        sizes = np.stack([np.nan_to_num(np.abs(part)).mean(axis=-1) for part in self.parts], axis=-1)
+        low, high = np.where(too_few(self.differing, confidence), np.nan, [low, high])
+        return drop_rounding(difference, (self.share * sizes).sum(axis=-1)), low, high
+
+    def pair_rows(self) -> list[dict[str, Any]]:
+        """List a row per pair, over the collections that both runs have."""
+        difference, *ends = self._estimates
+        p_value, p_adjusted, separated = self._tests
+        none = ~self.both.any(axis=-1)
+        columns = (difference, *np.clip(ends, *self.apart_limits), p_value, p_adjusted)
+        numbers = [np.where(none, np.nan, column) for column in columns]
+        better = np.where(merit(difference, self.measure) > 0, "better", "worse")
+        with np.errstate(invalid="ignore"):
+            gains = merit(self.means, self.measure)
+            won, lost = ((side & self.both).sum(axis=-1).tolist() for side in (gains > 0, gains < 0))
+        summary = random_effects(self.means, self.variances, self.settings["confidence"])
+        summary_low, summary_high = np.clip([summary.low, summary.high], *self.apart_limits)
+        rows = build_rows(
+            measure=str(self.measure),
+            mean_over=self.settings["mean"],
+            run=[self.runs[run] for run in self.first.tolist()],
+            against=[self.runs[run] for run in self.second.tolist()],
+            collections=self.both.sum(axis=-1).tolist(),
+            topics=(self.both @ self.topics).tolist(),
+            **dict(zip(("difference", "ci_low", "ci_high", "p_value", "p_adjusted"), numbers, strict=True)),
+            won=won,
+            lost=lost,
+            verdict=np.where(separated, better, "no difference shown").tolist(),
+            summary=summary.mean,
+            summary_low=summary_low,
+            summary_high=summary_high,
+            tau=np.sqrt(summary.tau_squared),
+            i_squared=summary.i_squared,
+            q=summary.q,
+            q_p_value=summary.q_p_value,
+        )
+        return self._orient(rows, np.arange(self.first.size))
+
+    def _orient(self, rows: list[dict[str, Any]], pair: Ints) -> list[dict[str, Any]]:
+        """Orient the rows of pairs as the first run minus the second."""
+        around = turned(merit(self._estimates[0], self.measure), len(self.runs), self.settings["baseline"])[pair]
+        return [turn(row) if is_turned else row for row, is_turned in zip(rows, around.tolist(), strict=True)]
+
+    def difference_rows(self) -> list[dict[str, Any]]:
+        """List a row per pair and collection that both runs have."""
+        ends = [np.full((2, self.first.size), np.nan) for _ in self.parts]
+        for place, part in enumerate(self.parts):
+            there = self.both[:, place]
+            if there.any():
+                ends[place][:, there] = mean_interval(part[there], self.settings["confidence"])
+        low, high = np.clip(np.stack(ends, axis=-1), *self.apart_limits)
+        pair, collection = np.nonzero(self.both)
+        rows = build_rows(
+            measure=str(self.measure),
+            run=[self.runs[run] for run in self.first[pair].tolist()],
+            against=[self.runs[run] for run in self.second[pair].tolist()],
+            collection=[self.collections[number] for number in collection.tolist()],
+            topics=self.topics[collection].tolist(),
+            difference=self.means[pair, collection],
+            ci_low=low[pair, collection],
+            ci_high=high[pair, collection],
+        )
+        return self._orient(rows, pair)
+
+    def system_rows(self) -> list[dict[str, Any]]:
+        """List a row per run; one that lacks a collection has no mean and no rank."""
+        complete = np.flatnonzero(self.has.all(axis=-1))
+        parts = [part[complete] for part in self.values]
+        share = stratified.shares(self.has[complete], self.topics, self.settings["mean"])
+        means = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
+        variances, confidence = stratified.variances_of_means(parts), self.settings["confidence"]
+        mean, low, high = stratified.interval(means, variances, share, self.topics, confidence)
+        mean = merge_equal(mean)
+        placed: Sequence[Any] = [[None] * complete.size] * 4
+        if self.settings["baseline"] is None:
+            placed = self._rank_runs(complete, merit(mean, self.measure))
+        with np.errstate(invalid="ignore"):
+            merits = np.stack([merit(part.mean(axis=-1), self.measure) for part in self.values])
+        level = merge_equal(np.where(np.isnan(merits), -np.inf, merits))
+        best = (level == level.max(axis=-1, keepdims=True)) & self.has.T
+
+        def of_all(column: Sequence[Any] | Floats) -> list[Any]:
+            known = {run: plain(value) for run, value in zip(complete.tolist(), column, strict=True)}
+            return [known.get(run) for run in range(len(self.runs))]
+
+        names = ("group", "rank", "rank_low", "rank_high")
+        return build_rows(
+            measure=str(self.measure),
+            mean_over=self.settings["mean"],
+            run=self.runs,
+            mean=of_all(mean),
+            ci_low=of_all(np.clip(low, *self.limits)),
+            ci_high=of_all(np.clip(high, *self.limits)),
+            **{name: of_all(column) for name, column in zip(names, placed, strict=True)},
+            collections=self.has.sum(axis=-1).tolist(),
+            # Those in which no other run that has it is better; one that several lead is shared among them.
+            collections_led=(best / best.sum(axis=-1, keepdims=True)).sum(axis=0),
+            lacks=[[self.collections[place] for place in np.flatnonzero(~has)] for has in self.has],
+        )
+
+    def _rank_runs(self, complete: Ints, merits: Floats) -> tuple[Any, ...]:
+        """Return groups, ranks and rank intervals of the complete runs, by the separated pairs."""
+        own_number = np.full(len(self.runs), -1)
+        own_number[complete] = np.arange(complete.size)
+        first, second = own_number[self.first], own_number[self.second]
+        among = (first >= 0) & (second >= 0)
+        first, second, separated = first[among], second[among], self._tests[2][among]
+        lead = merit(self._estimates[0][among], self.measure)
+        return (
+            group_letters(merits, first, second, separated),
+            1 + np.count_nonzero(merits[None, :] > merits[:, None], axis=1),
+            *places(complete.size, first, second, lead, separated),
+        )

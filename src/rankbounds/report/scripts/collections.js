@@ -58,7 +58,7 @@ function pairOf(a, b) {
   if (!held || held.a === a) return held;
   const turn = (low, high) => [known(high) ? less(0, high) : null, known(low) ? less(0, low) : null];
   const turned = { ...held, a, b, words: held.turned_words, difference: less(0, held.difference), summary: known(held.summary) ? less(0, held.summary) : null };
-  for (const name of ["ci", "summary", "new"]) [turned[`${name}_low`], turned[`${name}_high`]] = turn(held[`${name}_low`], held[`${name}_high`]);
+  for (const name of ["ci", "summary"]) [turned[`${name}_low`], turned[`${name}_high`]] = turn(held[`${name}_low`], held[`${name}_high`]);
   turned.parts = held.parts.map((part) => { const [low, high] = turn(part.ci_low, part.ci_high); return { ...part, difference: less(0, part.difference), ci_low: low, ci_high: high }; });
   return turned;
 }
@@ -77,7 +77,6 @@ function showPair() {
     ...pair.parts.map((part) => ({ name: part.collection, note: plural(part.topics, "topic"), dot: part.difference, low: part.ci_low, high: part.ci_high })),
     { name: "all of these", note: "", dot: pair.difference, low: pair.ci_low, high: pair.ci_high, strong: true },
     ...(known(pair.summary) ? [{ name: "collections like these", note: "random effects", dot: pair.summary, low: pair.summary_low, high: pair.summary_high, strong: true }] : []),
-    ...(known(pair.new_low) ? [{ name: "a new collection", note: "prediction", dot: null, low: pair.new_low, high: pair.new_high, strong: true }] : []),
   ];
   forest(rows, a, b);
   table(at("pair-board"), [
@@ -89,7 +88,7 @@ function showPair() {
 
 function forest(rows, a, b) {
   const room = roomOf("forest"), narrow = room < 620, left = narrow ? 130 : 230, right = narrow ? 12 : 190, step = 24, top = 12, bottom = top + rows.length * step;
-  const svg = canvas(room, bottom + 40, `Difference of ${a} and ${b} in each collection, over all, and in a new one`);
+  const svg = canvas(room, bottom + 40, `Difference of ${a} and ${b} in each collection, and over all`);
   const x = scale(...stretch([0, ...rows.flatMap(({ dot, low, high }) => [dot, low, high]).filter(known)], 6), left, room - right);
   axisBelow(svg, x, top - 6, bottom, narrow ? 4 : 8, { withSign: true, name: `${measured().label}: ${a.slice(0, 30)} minus ${b.slice(0, 30)}` });
   rows.forEach(({ name, note, dot, low, high, strong }, number) => {

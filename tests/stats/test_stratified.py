@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 from rankbounds.stats import stratified
 from rankbounds.stats.corrections import correct_p_values
-from rankbounds.stats.random_effects import random_effects
 from rankbounds.stats.significance import pairs_of
+from rankbounds.stats.stratified import random_effects
 
 
 def plain_dersimonian_laird(values, variances):
@@ -32,23 +32,6 @@ def plain_summary(values, variances, tau_squared):
     return mean, math.sqrt(max(1.0, spread) / sum(weight))
 
 
-def slow_reml(values, variances):
-    """The greatest restricted likelihood of a normal model, from its covariance matrix, by trying many starts."""
-    values, size = np.asarray(values), len(values)
-    contrasts = np.eye(size)[:-1] - np.eye(size)[1:]  # what is left of the data when their mean is unknown
-
-    def unlikely(tau_squared):
-        covariance = contrasts @ np.diag(np.asarray(variances) + tau_squared) @ contrasts.T
-        return -stats.multivariate_normal(np.zeros(size - 1), covariance).logpdf(contrasts @ values)
-
-    highest = 10 * float(np.var(values)) + 1e-12
-    ends = np.linspace(0, highest, 200)
-    best = int(np.argmin([unlikely(tau_squared) for tau_squared in ends]))
-    bounds = (ends[max(best - 1, 0)], ends[min(best + 1, 199)])
-    found = optimize.minimize_scalar(unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12})
-    return 0.0 if unlikely(0.0) <= found.fun else float(found.x)
-
-
 def drawn(rows, columns, seed=0):
     generator = np.random.default_rng(seed)
     variances = generator.uniform(0.0005, 0.01, (rows, columns))
@@ -58,7 +41,7 @@ def drawn(rows, columns, seed=0):
 class TestRandomEffects:
     def test_moments_are_those_of_a_plain_loop(self):
         values, variances = drawn(40, 6)
-        summary = random_effects(values, variances, "dl", 0.9)
+        summary = random_effects(values, variances, 0.9)
         for row in range(40):
             q, tau_squared, mean, error = plain_dersimonian_laird(values[row], variances[row])
             got = [float(part[row]) for part in (summary.q, summary.tau_squared, summary.mean, summary.error)]
@@ -69,7 +52,7 @@ class TestRandomEffects:
     def test_moments_are_those_of_statsmodels(self):
         meta = pytest.importorskip("statsmodels.stats.meta_analysis", reason="statsmodels is not installed")
         values, variances = drawn(20, 7, seed=1)
-        summary = random_effects(values, variances, "dl")
+        summary = random_effects(values, variances)
         for row in range(20):
             with np.errstate(invalid="ignore"):  # (their tau^2 may be negative, ours is 0 then)
                 theirs = meta.combine_effects(values[row], variances[row], method_re="chi2")
@@ -79,90 +62,40 @@ class TestRandomEffects:
             assert summary.q[row] == pytest.approx(theirs.q)
             assert summary.i_squared[row] == pytest.approx(max(0.0, theirs.i2))
 
-    def test_reml_is_that_of_a_slow_likelihood(self):
-        values, variances = drawn(12, 5, seed=2)
-        summary = random_effects(values, variances, "reml")
-        expected = [slow_reml(*both) for both in zip(values, variances, strict=True)]
-        assert any(tau_squared > 0 for tau_squared in expected)
-        assert 0.0 in expected
-        assert summary.tau_squared == pytest.approx(expected, abs=2e-6)
-        for row in range(12):
-            mean, error = plain_summary(values[row], variances[row], summary.tau_squared[row])
-            assert (summary.mean[row], summary.error[row]) == pytest.approx((mean, error))
-
     def test_equal_variances_have_a_closed_form(self):
         values = np.array([[0.1, 0.3, 0.5, 0.9]])
-        for estimator in ("reml", "dl"):
-            summary = random_effects(values, np.full((1, 4), 0.01), estimator)
-            assert summary.tau_squared[0] == pytest.approx(values.var(ddof=1) - 0.01)
-            assert summary.mean[0] == pytest.approx(values.mean())
+        summary = random_effects(values, np.full((1, 4), 0.01))
+        assert summary.tau_squared[0] == pytest.approx(values.var(ddof=1) - 0.01)
+        assert summary.mean[0] == pytest.approx(values.mean())
 
-    @pytest.mark.parametrize("estimator", ["reml", "dl"])
-    def test_a_collection_that_is_lacking_counts_for_nothing(self, estimator):
+    def test_a_collection_that_is_lacking_counts_for_nothing(self):
         values, variances = drawn(8, 5, seed=3)
         lacking = [np.concatenate([table, np.full((8, 1), np.nan)], axis=1) for table in (values, variances)]
         for whole, part in zip(
-            vars(random_effects(values, variances, estimator)).values(),
-            vars(random_effects(*lacking, estimator)).values(),
+            vars(random_effects(values, variances)).values(),
+            vars(random_effects(*lacking)).values(),
             strict=True,
         ):
             assert part == pytest.approx(whole)
 
-    @pytest.mark.parametrize("estimator", ["reml", "dl"])
-    def test_shifts_and_scales(self, estimator):
+    def test_shifts_and_scales(self):
         values, variances = drawn(20, 6, seed=4)
-        one, other = (
-            random_effects(*given, estimator) for given in ((values, variances), (5 - 3 * values, 9 * variances))
-        )
+        one, other = (random_effects(*given) for given in ((values, variances), (5 - 3 * values, 9 * variances)))
         assert other.mean == pytest.approx(5 - 3 * one.mean)
         assert other.tau_squared == pytest.approx(9 * one.tau_squared, abs=1e-9)
-        assert other.new_high == pytest.approx(5 - 3 * one.new_low)
-
-    def test_a_new_one_is_predicted_as_by_the_t_distribution_where_errors_are_small(self):
-        values = np.random.default_rng(5).normal(size=(6, 5))
-        summary = random_effects(values, np.full((6, 5), 1e-9), confidence=0.9)
-        deviation = values.std(axis=1, ddof=1) * math.sqrt(1 + 1 / 5)
-        reach = stats.t.ppf(0.95, 4) * deviation
-        assert summary.new_low == pytest.approx(values.mean(axis=1) - reach, abs=2e-3)
-        assert summary.new_high == pytest.approx(values.mean(axis=1) + reach, abs=2e-3)
-        assert summary.new_above == pytest.approx(stats.t.cdf(values.mean(axis=1) / deviation, 4), abs=2e-3)
-
-    def test_a_new_one_is_predicted_as_by_random_draws(self):
-        """The same mixture by a plain loop: draw chi-squared, find the tau^2 that gives it, draw a normal value."""
-        values, variances = (table[0] for table in drawn(1, 6, seed=8))
-        generator = np.random.default_rng(0)
-
-        def squares(tau_squared):
-            weight = 1 / (variances + tau_squared)
-            return (weight * (values - (weight * values).sum() / weight.sum()) ** 2).sum()
-
-        new = []
-        for drawn_squares in generator.chisquare(5, 4000):
-            tau_squared = 0.0
-            if squares(0.0) > drawn_squares:
-                tau_squared = optimize.brentq(lambda t, wanted=drawn_squares: squares(t) - wanted, 0, 1e4)
-            weight = 1 / (variances + tau_squared)
-            spread = math.sqrt(tau_squared + 1 / weight.sum())
-            new.append(generator.normal((weight * values).sum() / weight.sum(), spread))
-        summary = random_effects(values, variances, confidence=0.8)
-        low, high = np.quantile(new, [0.1, 0.9])
-        assert (summary.new_low[0], summary.new_high[0]) == pytest.approx((low, high), abs=0.06 * (high - low))
-        assert summary.new_above[0] == pytest.approx(np.mean(np.array(new) > 0), abs=0.03)
+        assert other.high == pytest.approx(5 - 3 * one.low)
 
     def test_what_cannot_be_known_is_not_told(self):
         summary = random_effects(np.array([[0.1, np.nan, np.nan], [0.1, 0.2, 0.3], [0.1, 0.2, np.nan]]),
                                  np.array([[0.1, np.nan, np.nan], [0.1, 0.0, 0.1], [0.1, 0.1, np.nan]]))  # fmt: skip
         assert np.isnan(summary.mean).tolist() == [True, True, False]
-        assert np.isnan(summary.new_low).tolist() == [True, True, True]
 
-    def test_intervals_cover_the_mean_and_new_collections(self):
+    def test_intervals_cover_the_mean(self):
         generator = np.random.default_rng(7)
         variances = generator.uniform(0.001, 0.004, (2000, 8))
         values = generator.normal(generator.normal(0.05, 0.06, (2000, 8)), np.sqrt(variances))
         summary = random_effects(values, variances)
-        new = generator.normal(0.05, 0.06, 2000)
         assert np.mean((summary.low <= 0.05) & (summary.high >= 0.05)) > 0.94
-        assert np.mean((summary.new_low <= new) & (summary.new_high >= new)) > 0.93
 
 
 class TestStratified:
