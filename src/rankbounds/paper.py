@@ -1,46 +1,37 @@
 """Tables for papers: LaTeX that fits a column of a two-column paper, the text of a one-column paper, or a page.
 
-The widths of a table's columns are estimated from its letters. Of several forms, from the one that shows most to the
-narrowest, the first that fits is taken: with small print beside numbers, below them or left out, with three digits, in
-smaller letters, without what is judged, with names cut, without the least important columns. Only the package booktabs
-is needed.
+Widths are estimated in characters. A table has small print beside its numbers where there is room for it, three digits
+where there is none for four, and shortened names. A page shows every column; elsewhere the least important ones are
+left out where they do not fit. Only the package booktabs is needed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Literal
 
 from rankbounds.errors import coded
 from rankbounds.tables import WORDS_OF_SENTENCE, Table, in_latex
-from rankbounds.terminal import Look, look, shorten, use_look, wrap
+from rankbounds.terminal import Look, look, shorten, use_look
 
 INCHES = {"column": 3.33, "text": 4.77, "page": 7.0}
 """How wide a column of two is, the text of papers of one column (article, llncs), and the page of two."""
-POINTS = 72.27
-SPARE = 0.95
-"""The share of that width that is used: columns of LaTeX's own classes are narrower."""
-LETTERS = {"small": 9.3, "footnotesize": 8.5, "scriptsize": 8.0}
-"""Sizes of letters, and how many points an em of them takes: small letters are cut wider than their size."""
-SMALL_PRINT, OF_CAPTION = LETTERS["scriptsize"], 10.5
-NEEDS = r"needs \usepackage{booktabs}"
-FEW_DIGITS, LEAST_NAME, LEAST_HEAD, LEAST_SENTENCE = 3, 10, 9, 16
-EM = {"mwMW%@": 0.85, "ijlIt.,:;'()[]|-/f": 0.36, "0123456789": 0.5, "+<>": 0.78}
-"""How wide letters of Computer Modern are, in ems; others: capitals and small letters."""
-LEFT_OUT = "The bounds for unjudged documents are left out; --width page shows them."
-MARKS = re.compile(r"; (superscripts: systems|systems that share a letter).*?\)(?=[;.])")
-"""The words of a caption on what is raised beside means."""
-TOO_MANY_MARKS = "Which systems differ significantly is left out: a column has no room for so many marks."
+ROOM = {"column": 53, "text": 70, "page": 104}
+"""How many characters a line of a table holds there."""
+GAP, SMALL, CAPITAL, THIN, BOLD = 1.2, 0.85, 1.4, 0.6, 1.16
+"""The room between columns, and that of small, capital, thin and bold characters, in characters."""
+FEW_DIGITS, LEAST_NAME, LEAST_SENTENCE = 3, 10, 16
+CAPTION, BESIDE = 160, 12
+"""How many characters two lines of a caption hold, and how many of small print may stand beside a number."""
 LATEX_MEANS = {"inf": r"$\infty$", "-inf": r"$-\infty$", "-": "--"}
 _BESIDE = re.compile(r"([^\s\[]+) ([\[(+].*|[a-zA-Z^])")
 """A number, and what may stand small beside it: an interval, a share, a mark."""
 _MINUS = re.compile(r"(?<![\w.)}-])-(?=\.?\d)")
 _SENTENCE_END = re.compile(r"(?<=[\w)%][.?])\s+(?=\w)")
-Build = Callable[[bool], "PaperTable"]
-"""Makes the table, with small print where there is room for it or not, with the digits that tables have at the time."""
+_MEASURE = re.compile(r"([^\s(@]+)([(@]\S*)( ↓)?")
+"""The name of a measure, and its depth and parameters."""
 
 
 @dataclass(frozen=True)
@@ -52,67 +43,47 @@ class Cell:
     raised: str = ""
     small: str = ""
 
-    def latex(self, phantom: str = "", *, with_small: bool = True) -> str:
-        """Write the cell; ``phantom`` takes the room of digits that others have before the point."""
+    def lines(self) -> list[str]:
+        """Write the cell; small print that is long stands below the mean."""
         mean = LATEX_MEANS.get(self.mean) or _words(self.mean)
-        small = rf" {{\scriptsize {_words(self.small)}}}" if self.small and with_small else ""
-        raised = self.raised.replace("-", "--")
-        return "".join(
-            [
-                phantom,
-                rf"\textbf{{{mean}}}" if self.best else mean,
-                rf"\textsuperscript{{{raised}}}" if raised else "",
-                small,
-            ]
-        )
+        raised = rf"\textsuperscript{{{self.raised.replace('-', '--')}}}" if self.raised else ""
+        line, small = (rf"\textbf{{{mean}}}" if self.best else mean) + raised, rf"{{\scriptsize {_words(self.small)}}}"
+        if not self.small:
+            return [line]
+        return [line, small] if self._is_stacked else [f"{line} {small}".strip()]
+
+    def width(self) -> float:
+        """Estimate the width in characters."""
+        mean = _characters(self.mean) * (BOLD if self.best else 1) + SMALL * _characters(self.raised)
+        small = SMALL * _characters(self.small)
+        return max(mean, small) if self._is_stacked else mean + small + SMALL * bool(self.small and self.mean)
 
     @property
-    def whole_digits(self) -> int:
-        """How many digits the mean has before its point; 0 where it is not a number."""
-        return len(self.mean.partition(".")[0]) if self.mean[:1].isdigit() else 0
+    def _is_stacked(self) -> bool:
+        return len(self.small) > BESIDE
 
 
 @dataclass(frozen=True)
 class PaperColumn:
-    """A column: its heading, its cells, and what may happen to it where there is no room."""
+    """A column; those with the lowest importance are left out first."""
 
     heading: str
     cells: Sequence[Cell]
     left: bool = True
-    kind: Literal["numbers", "names", "sentences", "judged"] = "numbers"
     importance: float = float("inf")
-    """Columns with the lowest importance are left out first."""
+    is_name: bool = False
+    is_sentence: bool = False
 
     def head(self) -> list[Cell]:
-        """The lines of the heading: a measure's depth and parameters small below its name, words as wide as cells."""
-        upper, lower = split_head(self.heading)
-        if lower:
-            return [Cell(upper), Cell("", small=lower)]
-        widest = max((len(cell.mean) for cell in self.cells), default=0)
-        return list(map(Cell, wrap(upper, max(widest, LEAST_HEAD, *map(len, upper.split(" "))))))
+        """Return the lines of the heading: a measure's depth and parameters are small and below its name."""
+        if measure := _MEASURE.fullmatch(self.heading):
+            return [Cell(measure[1] + (measure[3] or "")), Cell("", small=measure[2])]
+        return [Cell(word) for word in self.heading.split()] or [Cell("")]
 
-    def width(self, size: float, stacked: bool) -> float:
-        """Estimate the width in points."""
-        widths = []
-        for cell in (*self.head(), *self.cells):
-            mean = width_of(cell.mean, size * (1.16 if cell.best else 1)) + width_of(cell.raised, SMALL_PRINT)
-            small = width_of(cell.small, SMALL_PRINT)
-            beside = 0.35 * size if cell.small and cell.mean else 0.0
-            widths.append(max(mean, small) if stacked else mean + small + beside)
-        return max(widths)
-
-    def written(self, stacked: bool) -> list[list[str]]:
-        """The lines of each cell: wrapped sentences, and numbers with small print beside or below them."""
-        if self.kind == "sentences":
-            return [list(map(in_latex, cell.mean.split("\n"))) for cell in self.cells]
-        whole = max((cell.whole_digits for cell in self.cells), default=0) if self.left and self.kind != "names" else 0
-        found = []
-        for cell in self.cells:
-            missing = whole - cell.whole_digits if cell.whole_digits else 0
-            phantom = rf"\phantom{{{'0' * missing}}}" if missing > 0 else ""
-            below = [rf"{{\scriptsize {_words(cell.small)}}}"] if stacked and cell.small else []
-            found.append([cell.latex(phantom, with_small=not stacked), *below])
-        return found
+    def width(self) -> float:
+        """Estimate the width in characters; that of sentences can be anything."""
+        cells = () if self.is_sentence else self.cells
+        return max(LEAST_SENTENCE * self.is_sentence, *(cell.width() for cell in (*self.head(), *cells)))
 
 
 @dataclass(frozen=True)
@@ -124,246 +95,144 @@ class PaperTable:
     """As LaTeX, in two lines."""
     comments: Sequence[str] = ()
     """All that a reader may ask, which the caption has no room for."""
-    stacked: bool = False
-    """Does small print stand below the numbers? It also does where it is long."""
-    letters: str = "small"
-    gap: float = 4.0
-    """Points on either side of a column."""
+    kind: str = "page"
+    """What it must fit: ``"column"``, ``"text"`` or ``"page"``."""
+    across: bool = False
+    """Does it go across both columns of a page?"""
 
     @property
     def has_small(self) -> bool:
         """Is there any small print?"""
         return any(cell.small for column in self.columns for cell in column.cells)
 
-    @property
-    def _stacked(self) -> bool:
-        return self.stacked or any(len(cell.small) > 12 for column in self.columns for cell in column.cells)
+    def room(self) -> float:
+        """Estimate how many characters are left of a line."""
+        return ROOM[self.kind] + GAP - sum(column.width() + GAP for column in self.columns)
 
-    def width(self) -> float:
-        """Estimate the width in points."""
-        widths = [column.width(LETTERS[self.letters], self._stacked) for column in self.columns]
-        return sum(widths) + 2 * self.gap * (len(widths) - 1)
+    def narrowed(self) -> PaperTable:
+        """Cut names to what the room leaves, then leave out the least important columns; a page shows all."""
+        table = self
+        for place, column in enumerate(self.columns):
+            names, over = [cell.mean for cell in column.cells], -table.room()
+            longest = max(map(len, names), default=0)
+            if column.is_name and over > 0 and longest > LEAST_NAME:
+                cut = list(map(Cell, shorten(names, max(LEAST_NAME, int(longest - over)))))
+                columns = [*table.columns[:place], replace(column, cells=cut), *table.columns[place + 1 :]]
+                table = replace(table, columns=columns, comments=[*table.comments, f"In full: {', '.join(names)}"])
+        for least in sorted(self.columns, key=lambda column: column.importance):
+            if table.room() < 0 and least.importance < float("inf") and self.kind != "page":
+                table = replace(table, columns=[column for column in table.columns if column.heading != least.heading])
+        return table
 
-    def change(self, kind: str, change: Callable[[PaperColumn], PaperColumn | None], *comments: str) -> PaperTable:
-        """The table with the columns of a kind changed, or without those that become None."""
-        changed = [change(column) if column.kind == kind else column for column in self.columns]
-        kept = [column for column in changed if column is not None]
-        return replace(self, columns=kept, comments=[*self.comments, *comments])
+    def with_comment(self, whole: PaperTable) -> PaperTable:
+        """Say in a comment what of the whole table is left out."""
+        shown = {column.heading for column in self.columns}
+        lost = ["bounds for unjudged documents"] * (whole.has_small and not self.has_small)
+        lost += [column.heading for column in whole.columns if column.heading not in shown]
+        wider = "" if self.kind == "page" else "; --width page shows more"
+        comments = [f"Left out: {', '.join(lost)}{wider}."] * bool(lost)
+        return replace(self, comments=[*self.comments, *comments])
 
-    def wrapped(self, room: float) -> PaperTable:
-        """The table with sentences in lines, which share what other columns leave of the room."""
-        sentences = [column for column in self.columns if column.kind == "sentences"]
-        if not sentences or self.width() <= room:
-            return self
-        size = LETTERS[self.letters]
-        others = self.change("sentences", lambda _: None).width() + 2 * self.gap * len(sentences)
-        each = max(LEAST_SENTENCE, int((room - others) / len(sentences) / size / 0.5))
+    def latex(self, label: str = "", *, caption: bool = True) -> str:
+        """Write the table; without ``caption`` the tabular alone."""
+        each = LEAST_SENTENCE + max(0.0, self.room()) / max(1, sum(column.is_sentence for column in self.columns))
+        box = rf"\parbox[t]{{{each / 2:.1f}em}}{{\raggedright "
 
-        def cut(column: PaperColumn) -> PaperColumn:
-            return replace(column, cells=[Cell("\n".join(wrap(cell.mean, each))) for cell in column.cells])
+        def row(cells: Iterable[list[str]]) -> list[str]:
+            *above, last = [" & ".join(line) for line in zip_longest(*cells, fillvalue="")]
+            lines = [*(rf"{line} \\[-.5ex]" for line in above), rf"{last} \\"]
+            # A line that begins so would be an argument of the end of the line above.
+            return [f"{{{line[0]}}}{line[1:]}" if line.startswith(("[", "*")) else line for line in lines]
 
-        return self.change("sentences", cut)
-
-    def latex(self, label: str = "", *, caption: bool = True, across: bool = False) -> str:
-        """Write the table; without ``caption`` the tabular alone, ``across`` both columns of a page."""
+        heads, body = [], []
+        for column in self.columns:
+            heads.append([line for cell in column.head() for line in cell.lines()])
+            cells = [cell.lines() for cell in column.cells]
+            body.append([[f"{box}{line}}}" for line in lines] for lines in cells] if column.is_sentence else cells)
         align = "".join("l" if column.left else "r" for column in self.columns)
-        heads = [column.head() for column in self.columns]
-        lines = [rf"\begin{{tabular}}{{@{{}}{align}@{{}}}}", r"\toprule"]
-        head_lines = [
-            " & ".join(cell.latex().strip() for cell in line) for line in zip_longest(*heads, fillvalue=Cell(""))
-        ]
-        lines += [f"{line} \\\\[-.4ex]" for line in head_lines[:-1]]
-        lines += [rf"{head_lines[-1]} \\", r"\midrule"]
-        rows = list(zip(*(column.written(self._stacked) for column in self.columns), strict=True))
-        for place, row in enumerate(rows):
-            *above, last = [" & ".join(line) for line in zip_longest(*row, fillvalue="")]
-            gap = r" \addlinespace[.4ex]" if above and place < len(rows) - 1 else ""
-            # A row that begins so would be an argument of the end of the row above.
-            parts = [*(rf"{line} \\[-.5ex]" for line in above), rf"{last} \\{gap}"]
-            lines += [f"{{{part[0]}}}{part[1:]}" if part.startswith(("[", "*")) else part for part in parts]
+        lines = [rf"\begin{{tabular}}{{@{{}}{align}@{{}}}}", r"\toprule", *row(heads), r"\midrule"]
+        lines += [line for cells in zip(*body, strict=True) for line in row(cells)]
         lines += [r"\bottomrule", r"\end{tabular}"]
         if not caption:
             return "\n".join(lines) + "\n"
-        kind = "table*" if across else "table"
-        head = [f"% {coded(line)}" for text in (NEEDS, *self.comments) for line in text.splitlines()]
-        head += [rf"\begin{{{kind}}}"]
+        kind, letters = "table" + "*" * self.across, "footnotesize" if self.kind == "column" else "small"
+        texts = (r"needs \usepackage{booktabs}", *self.comments)
+        head = [f"% {coded(line)}" for text in texts for line in text.splitlines()] + [rf"\begin{{{kind}}}"]
         head += [rf"\caption{{{self.caption}}}"] * bool(self.caption)
         head += [rf"\label{{{label}}}"] * bool(label and self.caption)
-        head += [r"\smallskip", r"\centering", rf"\{self.letters}", rf"\setlength{{\tabcolsep}}{{{self.gap:g}pt}}"]
+        head += [r"\smallskip", r"\centering", rf"\{letters}", r"\setlength{\tabcolsep}{2.5pt}"]
         return "\n".join([*head, *lines, rf"\end{{{kind}}}"]) + "\n"
 
 
 def means_table(
-    headings: Sequence[str],
-    runs: Sequence[str],
-    cells: Sequence[Sequence[Cell]],
-    judged: Sequence[str],
-    caption: str,
-    comments: Sequence[str] = (),
-    *,
-    numbered: bool = True,
-) -> PaperTable:
-    """A table of means, a row for each system and a column for each measure."""
-    numbers = [PaperColumn("", [Cell(str(place)) for place in range(1, len(runs) + 1)], left=False)] * numbered
-    names = PaperColumn("System", list(map(Cell, runs)), kind="names")
-    means = [PaperColumn(head, column) for head, column in zip(headings, zip(*cells, strict=True), strict=True)]
-    shares = [PaperColumn("judged@10", list(map(Cell, judged)), left=False, kind="judged")] * bool(judged)
-    return PaperTable([*numbers, names, *means, *shares], caption, comments)
+    measures: Mapping[str, Sequence[Cell]], runs: Sequence[str], judged: Sequence[str], *, numbered: bool = True
+) -> list[PaperColumn]:
+    """Return the columns of a table of means, a row for each system and a column for each measure."""
+    columns = [PaperColumn("", [Cell(str(place)) for place in range(1, len(runs) + 1)], left=False)] * numbered
+    columns.append(PaperColumn("System", list(map(Cell, runs)), is_name=True))
+    for place, (heading, cells) in enumerate(measures.items()):
+        columns.append(PaperColumn(heading, cells, importance=len(measures) - place))
+    return [*columns, *[PaperColumn("judged@10", list(map(Cell, judged)), False, importance=0)] * bool(judged)]
 
 
-def table_for_paper(table: Table, *, inline: bool = True) -> PaperTable:
-    """Any table for a paper; its small print below the numbers, or ``inline`` beside them.
-
-    A column of words that are the same in each row becomes part of the caption.
-    """
+def _table_for_paper(table: Table) -> PaperTable:
+    """Turn any table into one for a paper; a column of words that are the same in each row goes into the caption."""
     columns, alike = [], []
     for place, heading in enumerate(table.header):
-        texts = [row[place].strip(" ") for row in table.rows]
-        left = place in table.left
+        texts, left = [row[place].strip(" ") for row in table.rows], place in table.left
         if place and left and len(texts) > 1 and len(set(texts)) == 1:
             alike.append(f"{heading}: {texts[0]}")
             continue
-        beside = None if left else [_BESIDE.fullmatch(text) for text in texts]
+        parts = [None if left else _BESIDE.fullmatch(text) for text in texts]
         cells = [
-            Cell(part[1], small=part[2]) if part else Cell(text)
-            for text, part in zip(texts, beside or [None] * len(texts), strict=True)
+            Cell(part[1] if part else text, (row, place) in table.strong, small=part[2] if part else "")
+            for row, (text, part) in enumerate(zip(texts, parts, strict=True))
         ]
-        cells = [replace(cell, best=(row, place) in table.strong) for row, cell in enumerate(cells)]
-        has_small = any(cell.small for cell in cells)
         is_sentence = left and any(text.count(" ") >= WORDS_OF_SENTENCE for text in texts)
-        importance = len(table.header) - place - (0 if place in table.importance or not place else 99)
+        rank = len(table.header) - place + 99 * (place in table.importance)
+        left = left or any(cell.small for cell in cells)
         columns.append(
-            PaperColumn(
-                heading,
-                cells,
-                left or has_small,
-                "sentences" if is_sentence else "names" if left else "numbers",
-                importance if place else float("inf"),
-            )
+            PaperColumn(heading, cells, left, rank if place else float("inf"), place in table.left, is_sentence)
         )
-    return PaperTable(columns, "; ".join(alike), stacked=not inline)
+    return PaperTable(columns, "; ".join(alike))
 
 
 def write_latex(
     build: Callable[[], Table], words: str, width: str | None = None, *, caption: bool = True, label: str = ""
 ) -> str:
     """Write any table for a paper; as many sentences as two lines hold become its caption, the others comments."""
-    made, across = fit(lambda inline: table_for_paper(build(), inline=inline), width)
-    room = 2 * POINTS * SPARE * INCHES["text" if across else "column"]
+    made = fit(lambda _: _table_for_paper(build()), width)
     first, *more = _SENTENCE_END.split(" ".join(words.split()))
-    while more and width_of(f"{first} {more[0]} {made.caption}", OF_CAPTION) < room:
+    while more and len(f"{first} {more[0]} {made.caption}") < CAPTION:
         first = f"{first} {more.pop(0)}"
     said = "; ".join(filter(None, (first.rstrip(".:"), made.caption)))
-    made = replace(
-        made, caption=_words(said + "." * bool(said)), comments=[*filter(None, (" ".join(more),)), *made.comments]
-    )
-    return made.latex(label, caption=caption, across=across)
+    comments = [*filter(None, [" ".join(more)]), *made.comments]
+    made = replace(made, caption=_words(said + "." * bool(said)), comments=comments)
+    return made.latex(label, caption=caption)
 
 
-def fit(build: Build, width: str | None = None, *, keep_small: bool = False) -> tuple[PaperTable, bool]:
-    """The table in the form that shows most and fits, and whether it goes across the page.
+def fit(build: Callable[[bool], PaperTable], width: str | None = None, *, keep_small: bool = False) -> PaperTable:
+    """Return the table in the form that shows most and fits.
 
-    Without a ``width``, and where the command line asked for none, it goes into a column; where no form but one with
-    names cut fits there, across, as wide as the text of a one-column paper. With ``keep_small`` small print is never
-    left out.
+    Without a ``width``, and where the command line asked for none, it fits a column; where no form but one with names
+    cut does, it goes across, as wide as the text of a one-column paper. ``build`` makes the table with small print or
+    without it, and ``keep_small`` says that it is never left out.
     """
-    width = width or look().paper
+    width, digits = width or look().paper, look().digits
+    few = min(digits, FEW_DIGITS) if digits == Look().digits else digits
     tried: list[PaperTable] = []
     for kind in [width] if width else ("column", "text"):
-        room, across = POINTS * INCHES[kind] * SPARE, kind == "page" or (kind == "text" and not width)
-        for small, digits, letters, gap, with_judged in _forms(keep_small):
-            with use_look(Look(digits=digits)):
-                table = replace(build(small), letters=letters, gap=gap)
-            if not with_judged:
-                table = _without_judged(table)
-            if tried and tried[0].has_small and not table.has_small:
-                table = replace(table, comments=[*table.comments, LEFT_OUT])
+        for with_small, shown in ((True, digits), (keep_small, digits), (keep_small, few)):
+            with use_look(Look(digits=shown)):
+                table = replace(build(with_small), kind=kind, across=kind == "page" or (kind == "text" and not width))
             tried.append(table)
-            table = table.wrapped(room)
-            if table.width() <= room:
-                return table, across
-    return _cut(tried[-1], room), across
+            if table.room() >= 0:
+                return table.with_comment(tried[0])
+    return tried[-1].narrowed().with_comment(tried[0])
 
 
-def _without_judged(table: PaperTable) -> PaperTable:
-    judged = next((column.cells for column in table.columns if column.kind == "judged"), None)
-    if judged is None:
-        return table
-    names = next(column.cells for column in table.columns if column.kind == "names")
-    shares = ", ".join(f"{name.mean} {share.mean}" for name, share in zip(names, judged, strict=True))
-    return table.change("judged", lambda _: None, f"judged@10 (left out): {shares}")
-
-
-def _cut(table: PaperTable, room: float) -> PaperTable:
-    """The narrowest form with names cut, then without marks, then without the least important columns."""
-    over = table.wrapped(room).width() - room
-    named = [column for column in table.columns if column.kind == "names"]
-    letters = over / max(1, len(named)) / (0.36 * LETTERS[table.letters])
-    whole = [f"{place}: {', '.join(names)}" for place, names in enumerate(_texts(named), 1)]
-
-    def shorter(column: PaperColumn) -> PaperColumn:
-        names = [cell.mean for cell in column.cells]
-        kept = max(LEAST_NAME, max(map(len, names), default=0) - round(letters))
-        cells = zip(column.cells, shorten(names, kept), strict=True)
-        return replace(column, cells=[replace(cell, mean=name) for cell, name in cells])
-
-    table = table.change("names", shorter, *whole)
-    if table.width() > room and any(cell.raised for column in table.columns for cell in column.cells):
-        table = table.change(  # letters or numbers of dozens of systems, which nobody could read
-            "numbers",
-            lambda column: replace(column, cells=[replace(cell, raised="") for cell in column.cells]),
-            TOO_MANY_MARKS,
-        )
-        table = replace(table, caption=MARKS.sub("", table.caption))
-    hidden: list[str] = []
-    while table.wrapped(room).width() > room and len(table.columns) > 2:
-        least = min(table.columns, key=lambda column: column.importance)
-        if least.importance == float("inf"):
-            break
-        hidden.append(least.heading)
-        table = replace(table, columns=[column for column in table.columns if column is not least])
-    comments = [
-        *table.comments,
-        *([f"Columns that do not fit: {', '.join(hidden)}; --width page has more room."] if hidden else []),
-    ]
-    return replace(table.wrapped(room), comments=comments)
-
-
-def _texts(columns: Sequence[PaperColumn]) -> Iterable[tuple[str, ...]]:
-    return zip(*([cell.mean for cell in column.cells] for column in columns), strict=True)
-
-
-def _forms(small: bool) -> Sequence[tuple[bool, int, str, float, bool]]:
-    """Small print, digits, letters, gaps, what is judged: from the form that shows most to the narrowest."""
-    digits = look().digits
-    few = min(digits, FEW_DIGITS) if digits == Look().digits else digits
-    return [
-        (True, digits, "small", 4.0, True),
-        (small, digits, "small", 4.0, True),
-        (small, few, "small", 3.0, True),
-        (small, few, "footnotesize", 2.5, True),
-        (small, few, "footnotesize", 2.5, False),
-        (small, few, "scriptsize", 2.0, False),
-    ]
-
-
-def split_head(head: str) -> tuple[str, str]:
-    """A measure's label in two lines: depth and parameters below its name."""
-    label, space, mark = head.partition(" ")  # (an arrow, where lower is better)
-    if space and mark != "↓":
-        return head, ""
-    name = re.split("[(@]", label)[0]
-    return (name + space + mark, label[len(name) :]) if name else (head, "")
-
-
-def width_of(text: str, size: float) -> float:
-    """Estimate the width of a text in points, of several lines that of the widest."""
-
-    def ems(letter: str) -> float:
-        known = next((width for letters, width in EM.items() if letter in letters), None)
-        return known or (0.76 if letter.isupper() or not letter.isascii() else 0.53)
-
-    return size * max(sum(map(ems, line)) for line in text.split("\n"))
+def _characters(text: str) -> float:
+    return sum(CAPITAL if letter.isupper() else THIN if letter in ".,:;()[]" else 1 for letter in text)
 
 
 def _words(text: str) -> str:

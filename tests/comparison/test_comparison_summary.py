@@ -119,8 +119,8 @@ def test_letters_are_shown_where_few_are_needed(many):
 
 
 def test_every_format_says_the_same(many):
-    made = many.summary()
-    latex = [line for line in made.latex().splitlines() if re.match(r"\d+ & ", line)]
+    made = many.summary(small="none")
+    latex = [line for line in made.for_paper().latex().splitlines() if re.match(r"\d+ & ", line)]
     pages = re.findall(r"<tr.*?</tr>", made.html(), re.S)[1:]
     plain = made.table().rows
     for row, line, page, words in zip(shown(many), latex, pages, plain, strict=True):
@@ -130,7 +130,7 @@ def test_every_format_says_the_same(many):
             mean, is_best, raised = row[measure]
             bold = rf"\\textbf\{{{mean}\}}" if is_best else re.escape(mean)
             above = rf"\\textsuperscript\{{{re.escape(raised.replace('-', '--'))}\}}" if raised else ""
-            assert re.fullmatch(rf"(\\phantom\{{0+\}})?{bold}{above}", cells[place])
+            assert re.fullmatch(rf"{bold}{above}", cells[place])
             assert (f"<b>{mean}</b>" if is_best else f">{mean}") in page
             assert words[place] == f"{mean}{'*' * is_best}{f' >{raised}' * bool(raised)}"
 
@@ -253,9 +253,9 @@ def test_a_table_shows_what_fits(tmp_path):
     found = drawn(5, topics=20, names=["bm25", "bm25-expanded", "dense", "reranked", "learned"], measures=four)
     narrow, wide, one = found.to_latex(), found.to_latex(width="page"), found[four[0]].to_latex()
     assert r"\begin{table}" in narrow
-    assert "% The bounds for unjudged documents are left out" in narrow
+    assert "% Left out: bounds for unjudged documents, judged@10; --width page shows more." in narrow
     assert r"\begin{table*}" in wide
-    assert "left out" not in wide
+    assert "Left out" not in wide
     assert r"{\scriptsize [" in wide
     assert r"\begin{table}" in one
     assert r"{\scriptsize [" in one
@@ -268,16 +268,17 @@ def test_a_table_shows_what_fits(tmp_path):
         assert f"{rows[-1]['mean']:.2f}" in found.to_latex()
 
 
-def test_a_caption_explains_no_marks_that_are_left_out():
-    """Of many systems a column has no room for the numbers of all that each one beats."""
+def test_a_column_leaves_out_the_least_important_measures_and_says_which():
     measures = ["nDCG@10", "AP", "RBP(p=0.8)", "P@10", "RR"]
     crowded = drawn(30, topics=20, names=[f"a-rather-long-name-{run}" for run in range(30)], measures=measures)
-    latex = crowded.to_latex(width="column")
-    caption = re.search(r"\\caption\{(.*)\}", latex)[1]
-    assert (r"\textsuperscript" in latex) == ("superscripts" in caption)
-    assert (r"\textsuperscript" in latex) != ("% Which systems differ significantly is left out" in latex)
-    assert r"\textsuperscript" not in latex
-    assert caption == "Means over 20 topics; bold: best."
+    column, page = (crowded.to_latex(width=width) for width in ("column", "page"))
+    left_out = re.search(r"^% Left out: bounds for unjudged documents, (.*); --width page", column, re.M)[1].split(", ")
+    assert left_out[-1] == "judged@10"
+    assert left_out[:-1] == measures[-len(left_out) + 1 :]
+    assert "% Left out: bounds for unjudged documents, judged@10.\n" in page
+    shown = [latex[latex.index(r"\toprule") : latex.index(r"\midrule")] for latex in (column, page)]
+    assert ["nDCG" in head for head in shown] == [True, True]
+    assert ["RR" in head for head in shown] == [False, True]
 
 
 def test_markdown_and_html_show_every_character(hostile):

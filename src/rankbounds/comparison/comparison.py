@@ -515,7 +515,7 @@ class Comparison(Compared):
         >>> print(rb.compare(qrels, runs, "RR").to_latex(caption=False), end="")
         \begin{tabular}{@{}rllr@{}}
         \toprule
-         & System & RR & judged \\[-.4ex]
+         & System & RR & judged \\[-.5ex]
          &  &  & {\scriptsize @10} \\
         \midrule
         1 & good & \textbf{1.0000}\textsuperscript{2} & 100\% \\
@@ -525,8 +525,8 @@ class Comparison(Compared):
         """
         from rankbounds.paper import fit
 
-        table, across = fit(lambda small: self.summary(top).for_paper(with_small=small, cite=cite), width)
-        return table.latex(label, caption=caption, across=across)
+        made = fit(lambda small: self.summary(top).for_paper(with_small=small, cite=cite), width)
+        return made.latex(label, caption=caption)
 
     def to_markdown(self, *, top: int | None = None) -> str:
         """Write the table of ``summary`` for a README or a wiki, its caption below."""

@@ -83,14 +83,12 @@ class Summary(Result):
         """What a table below small print says."""
         return " ".join(_sentences(self, with_bars=False))
 
-    def latex(self, *, caption: bool = True, label: str = "tab:comparison", width: str = "page") -> str:
-        r"""Write a table for LaTeX with ``\usepackage{booktabs}``; without ``caption`` the tabular alone."""
-        return self.for_paper().latex(label, caption=caption, across=width == "page")
-
     def for_paper(self, *, with_small: bool = True, cite: bool = False) -> PaperTable:
         """Return the table as LaTeX writes it, with the sources of the measures in the caption, if asked."""
         shown = self if with_small else replace(self, cells=[[replace(c, small="") for c in row] for row in self.cells])
-        return means_table(self.measures, self.runs, shown.cells, self.judged, _brief(shown, cite), [shown.caption])
+        measures = dict(zip(self.measures, zip(*shown.cells, strict=True), strict=True))
+        columns = means_table(measures, self.runs, self.judged if with_small else [])
+        return PaperTable(columns, _brief(shown, cite), [shown.caption])
 
     def markdown(self) -> str:
         """Write a pipe table, the caption below it."""

@@ -84,38 +84,34 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
         for topic_place, query in enumerate(scores.query_ids)
         if not np.isnan(scores.value[run_place, topic_place]).all()
     ]
-    marked = () if by_topic else _best_and_bars(scores, 1 + interval)
+    best, bars = (frozenset(), {}) if by_topic else _best_and_bars(scores, 1 + interval)
     first = 1 + by_topic
     belongs = {first + 2 * place + 1: first + 2 * place for place in range(len(scores.measures) * interval)}
-    return Table(header, rows, left, importance, *marked, belongs=belongs)
+    return Table(header, rows, left, importance, best, bars, belongs)
 
 
 def for_paper(scores: Scores, with_small: bool, *, interval: bool = False) -> PaperTable:
     """Build the table of means for a paper, with or without bounds, or with the interval over topics instead."""
     best, _ = _best_and_bars(scores)
-    columns = []
+    measures = {}
     for place, measure in enumerate(scores.measures):
-        numbers = (array[:, 0, place] for array in (scores.value, scores.low, scores.high))
         counts = measure.total == "sum"
+        numbers = (array[:, 0, place] for array in (scores.value, scores.low, scores.high))
         shown = numbers_and_bounds(*numbers, counts=counts)
         if interval:
             ends = [text for (text,) in _intervals(scores, place, counts)]
             shown = [(mean, small) for (mean, _), small in zip(shown, ends, strict=True)]
-        columns.append(
-            [
-                Cell(mean, (row, place + 1) in best, small=small if with_small else "")
-                for row, (mean, small) in enumerate(shown)
-            ]
-        )
-    judged = [percent(share) for share in scores.judged[:, 0]] if scores.has_judged else []
-    rows = [list(row) for row in zip(*columns, strict=True)]
-    small = any(cell.small for row in rows for cell in row)
-    topics = scores.mean_over or len(scores.query_ids)
+        measures[str(measure) + (" ↓" if measure.lower_is_better else "")] = [
+            Cell(mean, (row, place + 1) in best, small=small if with_small else "")
+            for row, (mean, small) in enumerate(shown)
+        ]
+    judged = [percent(share) for share in scores.judged[:, 0]] if scores.has_judged and with_small else []
+    small = any(cell.small for cells in measures.values() for cell in cells)
     what = f"{100 * scores.confidence:g}\\% intervals over topics" if interval else open_words(scores)
+    topics = scores.mean_over or len(scores.query_ids)
     caption = f"Means over {topics} topics; bold: best{f'; small: {what}' * small}."
-    noted = run_notes(scores)
-    heads = [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in scores.measures]
-    return means_table(heads, scores.runs, rows, judged, caption, [noted] if noted else [], numbered=False)
+    columns = means_table(measures, scores.runs, judged, numbered=False)
+    return PaperTable(columns, caption, [*filter(None, [run_notes(scores)])])
 
 
 def _intervals(scores: Scores, place: int, counts: bool) -> list[list[str]]:

@@ -562,8 +562,7 @@ class Scores:
         from rankbounds.paper import fit
 
         build = partial(score_table.for_paper, self.mean(), interval=interval)
-        table, across = fit(build, width, keep_small=interval)
-        return table.latex(label, caption=caption, across=across)
+        return fit(build, width, keep_small=interval).latex(label, caption=caption)
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False, interval: bool = False) -> str:
         """Return the scores as text, as the command line writes them.
