@@ -1,7 +1,6 @@
 """Compressed files that are cut off, follow each other, or need more memory than there is."""
 
 import gzip
-import io
 
 import numpy as np
 import pytest
@@ -64,11 +63,8 @@ class TestCompression:
             with pytest.raises(DataError, match="damaged"), opening.stream(str(path)) as file:
                 read_fully(file, 1 << 30)
 
-    @pytest.mark.parametrize("stated", [0, 1, 10**6, 2**32 - 1], ids="{} bytes".format)
-    def test_what_gzip_says_of_its_size_is_a_hint_only(self, tmp_path, stated):
-        """The last four bytes may be anything: those of data that follow, or the size modulo 2**32."""
-        room = compression.decompressed_size(io.BytesIO(b"x" * 96 + stated.to_bytes(4, "little")), ".gz")
-        assert 0 < room <= 1032 * 100
+    def test_gzip_of_two_members_is_read_whole(self, tmp_path):
+        """The last four bytes of a file are the size of its last member only."""
         two = self.packed("gz") + gzip.compress(b"2 Q0 d 1 1 t\n")
         (tmp_path / "run").write_bytes(two)
         assert opening.read_text(str(tmp_path / "run")).tobytes().decode() == LINES + "2 Q0 d 1 1 t\n"

@@ -146,7 +146,7 @@ class TestFilesThatChange:
         if packed:
             run.write_bytes(gzip.compress(run.read_bytes(), 0))
             os.utime(run, (1, 1))
-        place, name = (opening.compression, "decompressed_size") if packed else (opening, "_read_at")
+        place, name = (opening.compression, "open_decompressed") if packed else (opening, "_read_at")
         look, looks = getattr(place, name), []
 
         def changed(*arguments):

@@ -16,8 +16,6 @@ LIBRARIES = {".gz": ("isal.igzip", "gzip"), ".bz2": ("bz2",), ".xz": ("lzma",), 
 """The modules that read each kind, the fastest first; the first that is there is taken."""
 MODULES = ("zlib", "isal", "igzip_lib", "lzma", "zstandard", "zstd", "compression")
 """Which define the errors that are raised for damaged data, beside those of Python."""
-_GZIP_AT_MOST = 1032
-"""How many bytes one byte of gzip can hold."""
 _SKIPPABLE_FRAME = b"\x2a\x4d\x18"
 """Behind its first byte: what parallel writers of zstandard put before their frames."""
 
@@ -100,12 +98,3 @@ def open_decompressed(source: str | IO[bytes], kind: str | None) -> Any:
         return library.open(source, "rb")
     streams = _WholeStreams(open_decompressed(source, None), library)
     return io.BufferedReader(streams, 1 << 17)  # closed with the reader
-
-
-def decompressed_size(file: IO[bytes], kind: str | None) -> int:
-    """Return about how many bytes a file expands to, from its start: gzip says so at its end, unless more follows."""
-    size = file.seek(0, io.SEEK_END)
-    file.seek(-min(size, 4), io.SEEK_END)
-    stated = int.from_bytes(file.read(4), "little") if kind == ".gz" else 0
-    file.seek(0)
-    return stated if size <= stated <= _GZIP_AT_MOST * size else 4 * size

@@ -11,11 +11,11 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from rankbounds.arrays import Bytes
 from rankbounds.columns.ids import PADDING, pad, padded
@@ -156,29 +156,20 @@ class Content:
 
     @classmethod
     def decompressed(cls, name: str, data: bytes | IO[bytes]) -> Content:
-        """Decompress bytes or a file if needed, piece by piece into the place where they stay."""
+        """Decompress bytes or a file if needed."""
         source = io.BytesIO(data) if isinstance(data, bytes) else data
         source.seek(0)
         kind = compression.compression_of(source.read(6))
-        room, size = compression.decompressed_size(source, kind), 0
+        source.seek(0)
         if kind is None:
             return cls.of(name, data if isinstance(data, bytes) else source.read())
         try:
-            buffer = padded(room)
             with compression.open_decompressed(source, kind) as file:
-                while count := file.readinto(buffer.data[PADDING + size : PADDING + min(room, size + _AT_ONCE) + 1]):
-                    size += count
-                    if size > room:
-                        room += room // 2 + 1
-                        larger = padded(room)
-                        larger[: PADDING + size] = buffer[: PADDING + size]
-                        buffer = larger
+                return cls.of(name, b"".join(iter(lambda: file.read(_AT_ONCE), b"")))
         except MemoryError:
             raise
         except Exception as error:
             raise compression.damage_error(name, error) from None
-        buffer[PADDING + size :] = 0
-        return cls(name, buffer, size)
 
     def tobytes(self) -> bytes:
         """The contents as bytes."""
@@ -234,27 +225,6 @@ def read_content(path: str, threads: int = 1, *, not_beyond: bytes | None = None
         raise error if isinstance(error, DataError) else _unreadable(name, error) from None
     except MemoryError:
         raise OutOfMemoryError(name, "there is not enough memory to read this.") from None
-
-
-_checksums: dict[str, str] | None = None
-
-
-@contextlib.contextmanager
-def noting_checksums() -> Iterator[dict[str, str]]:
-    """Collect the SHA-256 of every file read whole inside a ``with`` block."""
-    global _checksums
-    before, _checksums = _checksums, {}
-    try:
-        yield _checksums
-    finally:
-        _checksums = before
-
-
-def _note_checksum(path: str, content: Callable[[], Any]) -> None:
-    if _checksums is not None:
-        import hashlib
-
-        _checksums[path] = hashlib.sha256(content()).hexdigest()
 
 
 _kept_streams: dict[str, bytes] | None = None
@@ -348,11 +318,9 @@ def _read_file(path: str, threads: int, not_beyond: bytes | None) -> Content:
         if compression.compression_of(head):
             with open(os.dup(file.fileno()), "rb", buffering=0) as packed:  # some libraries close what they read
                 packed.seek(0)
-                _note_checksum(path, packed.read)
                 return Content.decompressed(path, packed)
         buffer = padded(size)
         size = _read_into(memoryview(buffer.data)[PADDING : PADDING + size], file, threads)
-    _note_checksum(path, lambda: buffer[PADDING : PADDING + size])
     buffer[PADDING + size :] = 0
     return Content(path, buffer, size)
 

@@ -28,7 +28,7 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.saved_scores import changes_since, fingerprint, origin_of
 from rankbounds.evaluation.score_differences import merge_equal
 from rankbounds.evaluation.scores import Scores
-from rankbounds.files.opening import STANDARD_INPUT, checksum, noting_checksums
+from rankbounds.files.opening import STANDARD_INPUT, checksum
 from rankbounds.judging.audits.judged_sample import left_to_judge
 from rankbounds.judging.next.residuals import plan_by_residual
 from rankbounds.measures import parse_measures
@@ -157,7 +157,7 @@ def gather(
         assumptions = replace(assumptions, unjudged=trusted.rule)
     observed = Observed(measures, assumptions)
     evidence: Evidence | None = None
-    with warnings.catch_warnings(record=True) as caught, noting_checksums() as checksums:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         known = reading.judgments(qrels) if trusted is None else trusted.qrels
         if sum(Path(file).stat().st_size for file in files[1:] if file and Path(file).is_file()) <= LARGEST_IN_MEMORY:
@@ -193,7 +193,7 @@ def gather(
         **lists_of(scores, observed, evidence, thinning),
         "persistence": persistence_of(observed, thinning) if choices.asks_for_rbp() else None,
         "next": to_judge,
-        "identity": _identity(files, known, scores, choices, compared, checksums, in_memory),
+        "identity": _identity(files, known, scores, choices, compared, in_memory),
     }
     slider = observed.rbp if more["persistence"] else None
     content = _content(scores, compared, thinning, choices, more, evidence, slider)
@@ -207,7 +207,7 @@ def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None 
     choices = choices or Choices()
     compared = _compared(scores, choices, None)
     missing: dict[str, Any] = dict.fromkeys(("strips", "lists", "persistence", "next", "results")) | {"grades": []}
-    identity = _identity(files, None, scores, choices, compared, {})
+    identity = _identity(files, None, scores, choices, compared)
     more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
     return _content(scores, compared, thin(scores, choices), choices, more)
 
@@ -398,15 +398,11 @@ def _identity(
     scores: Scores,
     choices: Choices,
     compared: Comparison | None,
-    checksums: Mapping[str, str],
     in_memory: str = "",
 ) -> dict[str, Any]:
-    """What a reader needs to repeat the report; ``checksums`` are known of files that were read whole.
-
-    ``in_memory`` is the fingerprint of what no file holds.
-    """
+    """What a reader needs to repeat the report; ``in_memory`` is the fingerprint of what no file holds."""
     paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
-    sums = list(in_threads(lambda path: path and (checksums.get(path) or checksum(path)), paths, processors()))
+    sums = list(in_threads(lambda path: path and checksum(path), paths, processors()))
     names: Sequence[str] = TESTING
     roles, counts = ["scores"] * len(files), {}
     if judgments is not None:
