@@ -11,11 +11,11 @@ from rankbounds import stats as stats
 from rankbounds import studies as studies
 from rankbounds.checking.explanation import explain as explain
 from rankbounds.checking.submissions import check as check
+from rankbounds.collection.inputs import read_run as read_run
+from rankbounds.collection.inputs import read_runs as read_runs
 from rankbounds.collection.qrels import Qrels as Qrels
 from rankbounds.collection.qrels import read_qrels as read_qrels
 from rankbounds.collection.run import Run as Run
-from rankbounds.collection.run import read_run as read_run
-from rankbounds.collection.run import read_runs as read_runs
 from rankbounds.columns.versions import show_versions as show_versions
 from rankbounds.comparison.collections.comparison import compare_collections as compare_collections
 from rankbounds.comparison.comparison import Comparison as Comparison

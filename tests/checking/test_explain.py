@@ -13,8 +13,8 @@ import rankbounds as rb
 from rankbounds.checking.explanation import explain, read_output
 from rankbounds.checking.quirks import quirks
 from rankbounds.cli import main
+from rankbounds.collection.inputs import as_run
 from rankbounds.collection.qrels import as_qrels
-from rankbounds.collection.run import as_run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 

@@ -54,9 +54,9 @@ def test_judgments_are_made_of_every_form(form, tmp_path):
 
 
 def test_dicts_go_there_and_back():
-    assert rb.Run.from_dict(rb.Run(SCORES, name="x").to_dict(), name="x") == rb.Run(SCORES, name="x")
-    assert rb.Qrels.from_dict(rb.Qrels(GRADES).to_dict()) == rb.Qrels(GRADES)
-    assert [doc for doc, _ in rb.Run.from_dict({"q": ["b", "a"]})["q"]] == ["b", "a"]
+    assert rb.Run(rb.Run(SCORES, name="x").to_dict(), name="x") == rb.Run(SCORES, name="x")
+    assert rb.Qrels(rb.Qrels(GRADES).to_dict()) == rb.Qrels(GRADES)
+    assert [doc for doc, _ in rb.Run({"q": ["b", "a"]})["q"]] == ["b", "a"]
 
 
 def test_a_run_keeps_the_name_of_its_file(tmp_path):

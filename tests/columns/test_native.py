@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankbounds as rb
+from rankbounds.collection.inputs import as_run
 from rankbounds.collection.qrels import as_qrels
-from rankbounds.collection.run import as_run
 from rankbounds.columns import native
 from rankbounds.columns.by_rank import Places, running_sums, weighted_sums
 from rankbounds.columns.ids import Ids

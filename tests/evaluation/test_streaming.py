@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import machine
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.collection.run import run_in
+from rankbounds.collection.inputs import run_in
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines import streaming
 from rankbounds.evaluation.engines.streaming import remove_abandoned, scratch_folder

@@ -8,19 +8,19 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.errors import DataError
-from rankbounds.files.records import cell_rows, numbered_cells, parse_json
+from rankbounds.files.records import numbered_cells, parse_json, table_rows
 
 
 def test_cells_of_any_length_are_read_and_the_limit_of_csv_is_set_back():
     limit = csv.field_size_limit()
     long = "x" * (limit + 1)
-    rows, others = (cell_rows(f"a,{long}\nb,c\n", "table", ",") for _ in range(2))
+    rows, others = (table_rows(f"a,{long}\nb,c\n", "table", ",") for _ in range(2))
     assert next(rows)[1] == ["a", long]
     assert csv.field_size_limit() == limit
     assert next(others)[1] == ["a", long]
     assert [cells for _, cells in (*rows, *others)] == [["b", "c"], ["b", "c"]]
     with pytest.raises(DataError, match="cannot be read as a table"):
-        list(cell_rows(f'"a"{long},b', "table", ","))
+        list(table_rows(f'"a"{long},b', "table", ","))
     assert csv.field_size_limit() == limit
 
 

@@ -9,8 +9,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.collection.inputs import Reading
-from rankbounds.collection.run import as_run
+from rankbounds.collection.inputs import Reading, as_run
 from rankbounds.errors import DataError, UsageError
 from rankbounds.interop import pytrec_eval as ours
 from rankbounds.interop import trec_eval

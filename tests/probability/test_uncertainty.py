@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import rankbounds as rb
 from plain import Topic, value
 from rankbounds.cli import main
+from rankbounds.collection.inputs import as_run
 from rankbounds.collection.qrels import as_qrels
-from rankbounds.collection.run import as_run
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.probability import distribution as score_distribution

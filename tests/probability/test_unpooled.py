@@ -703,11 +703,11 @@ def test_groups_by_the_beginnings_of_names():
 
 def test_command(tmp_path, capfd):
     qrels, runs, group_of, _ = collection(2, groups=8)
-    rb.Qrels.from_dict(qrels).write(tmp_path / "qrels.txt")
+    rb.Qrels(qrels).write(tmp_path / "qrels.txt")
     (tmp_path / "runs").mkdir()
     for name, lists in runs.items():
         scores = {q: {d: -rank for rank, d in enumerate(documents)} for q, documents in lists.items()}
-        rb.Run.from_dict(scores, name=name).write(tmp_path / "runs" / f"{name}.txt")
+        rb.Run(scores, name=name).write(tmp_path / "runs" / f"{name}.txt")
     (tmp_path / "groups.txt").write_text("".join(f"{run} {group}\n" for run, group in group_of.items()))
     given = [
         "uncertainty",

@@ -9,15 +9,15 @@ in JSON; its paths are relative to its own folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rankbounds.collection.inputs import Reading, RunToRead
-from rankbounds.errors import DataError, Place, UsageError
+from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand, plain_name
-from rankbounds.files.records import json_records, read_decoded, records, records_by_name, table_rows
+from rankbounds.files.records import named_records, read_decoded
 
 MANIFESTS = (".csv", ".tsv", ".json")
 RUN_FOLDERS = ("runs", "results")
@@ -133,15 +133,8 @@ def _in_manifest(path: str) -> list[CollectionFiles]:
         return os.path.join(os.path.dirname(path), str(file))
 
     content, _ = read_decoded(path)
-    rows: Iterable[tuple[Place, Any]]
-    if path.lower().endswith(".json"):
-        held = json_records(content, path)
-        rows = records_by_name(held, path, "collection", "qrels") if isinstance(held, Mapping) else held
-    else:
-        cells = table_rows(content, path)
-        rows = records(cells, next(cells, (None, []))[1])
     collections: dict[str, CollectionFiles] = {}
-    for place, row in rows:
+    for place, row in named_records(content, path, "collection", "qrels"):
         if not isinstance(row, dict):
             problem = f"a manifest in JSON is a list of objects with {', '.join(FIELDS)}, or an object of such by name."
             raise DataError(place, problem)

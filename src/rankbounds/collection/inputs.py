@@ -20,10 +20,10 @@ import numpy as np
 
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
-from rankbounds.collection.run import Run, as_run, as_runs, read_run, runs_in
+from rankbounds.collection.run import KEEP_ONE, Run
 from rankbounds.collection.run_names import with_unique_names
 from rankbounds.collection.score_matrix import is_matrix, run_of_matrix
-from rankbounds.errors import DataError, RankboundsWarning, UsageError
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.files.formats import columns_in, pair_of_names, read
 from rankbounds.files.id_lists import is_hit
 from rankbounds.files.named_columns import (
@@ -33,12 +33,21 @@ from rankbounds.files.named_columns import (
     QUESTION_NAMES,
     RUN_COLUMNS,
     ColumnNames,
+    Columns,
     find_column,
     holds_both,
     list_candidates,
     turn_column,
 )
-from rankbounds.files.objects import expected_shapes, frame_columns, is_column_wise, is_list_row, is_row, is_table
+from rankbounds.files.objects import (
+    columns_of,
+    expected_shapes,
+    frame_columns,
+    is_column_wise,
+    is_list_row,
+    is_row,
+    is_table,
+)
 from rankbounds.files.opening import expand, plain_name
 from rankbounds.threads import in_threads
 
@@ -325,3 +334,152 @@ def _is_one_query(inner: Any) -> bool:
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic) or is_hit(inner[0])
     return False
+
+
+def read_run(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    formats: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    lenient: bool = False,
+    threads: int = 1,
+) -> Run:
+    r"""Read one run from a file.
+
+    Parameters
+    ----------
+    path : path
+        A file in any known format; ``"-"`` is standard input.
+    name : str, optional
+        The name; by default its tag, then its file's name without endings.
+    formats : str, optional
+        The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``; by default recognised from the contents.
+    columns : mapping, optional
+        The columns of a table with other names: ``{"query_id": "q", "doc_id": "d", "score": "s"}``.
+    lenient : bool, default False
+        Leave out unusable lines, and warn with their number.
+    threads : int, default 1
+        The number of threads that may read.
+
+    Returns
+    -------
+    Run
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rankbounds import read_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "run.txt")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("q1 Q0 a 1 2.5 bm25\nq1 Q0 b 2 1.5 bm25\n")
+    ...     run = read_run(path)
+    >>> run.name, run.to_dict()
+    ('bm25', {'q1': {'a': 2.5, 'b': 1.5}})
+    """
+    file = os.fspath(path)
+    found = read(file, RUN_COLUMNS.renamed(columns), kind=formats, lenient=lenient, threads=threads)
+    return run_in(found, file, name)
+
+
+def run_in(table: Columns, file: str, name: str | None = None) -> Run:
+    """Read the run in the lines or rows of a file or a part of it."""
+    tags = [table.tag or ""] if table.runs is None else table.numbered_runs(one=True)[0]
+    if len(tags) > 1:
+        raise several_runs(file, tags[:2], str(len(tags)))
+    if table.pairs.source.unit == "line" and table.ranks is None and _counts_up(table):
+        warn(
+            f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
+            "is read as a score, so the last document ranks first. If it is a rank, write the run with six columns."
+        )
+    return Run._of(table, name or "".join(tags) or plain_name(file))
+
+
+def several_runs(file: str, two: Sequence[str], how_many: str = "several") -> DataError:
+    """What is wrong with a file that should hold one run."""
+    return DataError(
+        f'{file}: this table holds {how_many} runs ("{two[0]}", "{two[1]}", ...). '
+        "Write one file per run, or pass the table to Python as a frame."
+    )
+
+
+def _counts_up(table: Columns) -> bool:
+    """Are all values whole numbers, none below zero, that rise within every topic?"""
+    value, pairs = table.numbers, table.pairs
+    if len(pairs) <= len(pairs.topics) or value[0] != np.floor(value[0]) or (value < 0).any():
+        return False
+    rows = pairs.rows_by_topic()
+    rises = np.diff(value[rows]) > 0
+    return bool((rises | (np.diff(pairs.topic[rows]) != 0)).all() and (value == np.floor(value)).all())
+
+
+def read_runs(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    formats: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    lenient: bool = False,
+) -> list[Run]:
+    r"""Read every run in paths, globs and folders.
+
+    Parameters
+    ----------
+    paths : path or iterable of paths
+        Files, patterns such as ``"runs/*.txt"``, and folders.
+    formats, columns, lenient
+        As for ``read_run``.
+
+    Returns
+    -------
+    list of Run
+        With different names: the file name is added to repeated ones.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from rankbounds import read_runs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("bm25", "dense"):
+    ...         with open(os.path.join(folder, f"{name}.txt"), "w") as file:
+    ...             _ = file.write(f"q1 Q0 a 1 2.5 {name}\n")
+    ...     [run.name for run in read_runs(os.path.join(folder, "*.txt"))]
+    ['bm25', 'dense']
+    """
+    return Reading(None if formats is None else (None, formats), None, columns, lenient).runs(paths)
+
+
+def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> Run:
+    """Return one run from a path, a dict, a frame, or rows of three."""
+    runs = as_runs(given, name, columns)
+    if len(runs) > 1:
+        raise UsageError(f"One run was expected, but this table holds {len(runs)}.")
+    return runs[0]
+
+
+def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> list[Run]:
+    """Return the run or runs in an input; a frame with a column ``run`` may hold several."""
+    if isinstance(given, Run):
+        return [given]
+    if isinstance(given, str | os.PathLike):
+        return [read_run(given, columns=columns)]
+    if type(given).__module__.partition(".")[0] == "ranx":
+        name = given.name or name
+    return runs_in(columns_of(given, RUN_COLUMNS.renamed(columns), source=name), name)
+
+
+def runs_in(table: Columns, name: str) -> list[Run]:
+    """The run, or the runs, in the rows of a table."""
+    if not table.pairs.topics:
+        raise DataError(f"{name}: the run is empty.")
+    if table.runs is None:
+        return [Run._of(table, name)]
+    whole = Run._of_pairs("", table.pairs, table.numbers, table.ranks)
+    tags, number = table.numbered_runs()
+    runs = []
+    for own, tag in enumerate(tags):
+        rows = np.flatnonzero(number == own)
+        run = whole._take(table.pairs.take(rows).without_unused_topics(), rows).renamed(tag)
+        run.pairs.reject_repeats(KEEP_ONE)
+        runs.append(run)
+    return runs

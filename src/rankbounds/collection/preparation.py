@@ -44,7 +44,7 @@ class Preparation:
         if not self:
             return run
         run, counts = self.counted(run)
-        return run.with_note(self.words(counts))
+        return run.renamed(prepared=self.words(counts))
 
     def counted(self, run: Run) -> tuple[Run, Ints]:
         """The prepared run, and counts for ``words``, which add up over parts of a run."""

@@ -170,25 +170,6 @@ class Qrels(PairTable):
 
     @classmethod
     @ends_in_a_sentence
-    def from_dict(cls, grades: Mapping[Any, Any]) -> Qrels:
-        """Make judgments from ``{query_id: {doc_id: relevance}}``, the result of ``to_dict``.
-
-        Parameters
-        ----------
-        grades : mapping
-            The documents of each query with their relevance, or a set of relevant documents.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = rb.Qrels.from_dict({"301": {"a": 1, "b": 0}})
-        >>> rb.Qrels.from_dict(qrels.to_dict()) == qrels
-        True
-        """
-        return as_qrels(grades)
-
-    @classmethod
-    @ends_in_a_sentence
     def by_source(
         cls, given: QrelsLike, *, formats: str | None = None, columns: Mapping[str, str] | None = None
     ) -> dict[str, Qrels]:

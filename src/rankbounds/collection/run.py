@@ -15,14 +15,10 @@ from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice
 from rankbounds.collection.order import TieKey, as_tie_key
 from rankbounds.collection.pair_table import PairTable, counted
-from rankbounds.collection.run_names import with_unique_names
 from rankbounds.columns.pairs import PackedPairs, Pairs, Source
-from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.errors import DataError, UsageError
 from rankbounds.files import pair_files
-from rankbounds.files.formats import read
-from rankbounds.files.named_columns import RUN_COLUMNS, Columns
-from rankbounds.files.objects import columns_of
-from rankbounds.files.opening import expand, plain_name
+from rankbounds.files.named_columns import Columns
 from rankbounds.frames import Column
 
 if TYPE_CHECKING:
@@ -119,27 +115,6 @@ class Run(PairTable):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Run._of_pairs, (self.name, self.pairs, self.score, self.stated_rank, self.prepared)
-
-    @classmethod
-    @ends_in_a_sentence
-    def from_dict(cls, scores: Mapping[Any, Any], *, name: str = "run") -> Run:
-        """Make a run from ``{query_id: {doc_id: score}}``, the result of ``to_dict``.
-
-        Parameters
-        ----------
-        scores : mapping
-            The documents of each query with their scores, or a list of documents, best first.
-        name : str, default "run"
-            The name in results.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> run = rb.Run.from_dict({"301": {"a": 2.5, "b": 1}}, name="bm25")
-        >>> rb.Run.from_dict(run.to_dict(), name="bm25") == run
-        True
-        """
-        return as_run(scores, name)
 
     @classmethod
     @ends_in_a_sentence
@@ -259,17 +234,15 @@ class Run(PairTable):
         """
         return self._take(self.pairs.take(rows), rows)
 
-    def renamed(self, name: str) -> Run:
-        """Return the same run under another name."""
-        return Run._of_pairs(name, self._held, self.score, self._given_ranks, self.prepared)
-
-    def with_scores(self, score: Floats) -> Run:
-        """Return the same documents with other scores."""
-        return Run._of_pairs(self.name, self._held, score, self._given_ranks, self.prepared)
-
-    def with_note(self, prepared: str) -> Run:
-        """Return the same run, with a note on its preparation."""
-        return Run._of_pairs(self.name, self._held, self.score, self._given_ranks, prepared)
+    def renamed(self, name: str | None = None, *, prepared: str | None = None, score: Floats | None = None) -> Run:
+        """Return the same run under another name, with another note on its preparation, or with other scores."""
+        return Run._of_pairs(
+            self.name if name is None else name,
+            self._held,
+            self.score if score is None else score,
+            self._given_ranks,
+            self.prepared if prepared is None else prepared,
+        )
 
     def prepare(
         self,
@@ -430,154 +403,3 @@ def position_in_topic(pairs: Pairs) -> Ints:
     positions = np.empty(len(pairs), dtype=np.int64)
     positions[order] = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts) + 1
     return positions
-
-
-def read_run(
-    path: str | os.PathLike[str],
-    *,
-    name: str | None = None,
-    formats: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
-    threads: int = 1,
-) -> Run:
-    r"""Read one run from a file.
-
-    Parameters
-    ----------
-    path : path
-        A file in any known format; ``"-"`` is standard input.
-    name : str, optional
-        The name; by default its tag, then its file's name without endings.
-    formats : str, optional
-        The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``; by default recognised from the contents.
-    columns : mapping, optional
-        The columns of a table with other names: ``{"query_id": "q", "doc_id": "d", "score": "s"}``.
-    lenient : bool, default False
-        Leave out unusable lines, and warn with their number.
-    threads : int, default 1
-        The number of threads that may read.
-
-    Returns
-    -------
-    Run
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from rankbounds import read_run
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "run.txt")
-    ...     with open(path, "w") as file:
-    ...         _ = file.write("q1 Q0 a 1 2.5 bm25\nq1 Q0 b 2 1.5 bm25\n")
-    ...     run = read_run(path)
-    >>> run.name, run.to_dict()
-    ('bm25', {'q1': {'a': 2.5, 'b': 1.5}})
-    """
-    file = os.fspath(path)
-    found = read(file, RUN_COLUMNS.renamed(columns), kind=formats, lenient=lenient, threads=threads)
-    return run_in(found, file, name)
-
-
-def run_in(table: Columns, file: str, name: str | None = None) -> Run:
-    """Read the run in the lines or rows of a file or a part of it."""
-    tags = [table.tag or ""] if table.runs is None else table.numbered_runs(one=True)[0]
-    if len(tags) > 1:
-        raise several_runs(file, tags[:2], str(len(tags)))
-    if table.pairs.source.unit == "line" and table.ranks is None and _counts_up(table):
-        warn(
-            f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
-            "is read as a score, so the last document ranks first. If it is a rank, write the run with six columns."
-        )
-    return Run._of(table, name or "".join(tags) or plain_name(file))
-
-
-def several_runs(file: str, two: Sequence[str], how_many: str = "several") -> DataError:
-    """What is wrong with a file that should hold one run."""
-    return DataError(
-        f'{file}: this table holds {how_many} runs ("{two[0]}", "{two[1]}", ...). '
-        "Write one file per run, or pass the table to Python as a frame."
-    )
-
-
-def _counts_up(table: Columns) -> bool:
-    """Are all values whole numbers, none below zero, that rise within every topic?"""
-    value, pairs = table.numbers, table.pairs
-    if len(pairs) <= len(pairs.topics) or value[0] != np.floor(value[0]) or (value < 0).any():
-        return False
-    rows = pairs.rows_by_topic()
-    rises = np.diff(value[rows]) > 0
-    return bool((rises | (np.diff(pairs.topic[rows]) != 0)).all() and (value == np.floor(value)).all())
-
-
-def read_runs(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    *,
-    formats: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    lenient: bool = False,
-) -> list[Run]:
-    r"""Read every run in paths, globs and folders.
-
-    Parameters
-    ----------
-    paths : path or iterable of paths
-        Files, patterns such as ``"runs/*.txt"``, and folders.
-    formats, columns, lenient
-        As for ``read_run``.
-
-    Returns
-    -------
-    list of Run
-        With different names: the file name is added to repeated ones.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> from rankbounds import read_runs
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("bm25", "dense"):
-    ...         with open(os.path.join(folder, f"{name}.txt"), "w") as file:
-    ...             _ = file.write(f"q1 Q0 a 1 2.5 {name}\n")
-    ...     [run.name for run in read_runs(os.path.join(folder, "*.txt"))]
-    ['bm25', 'dense']
-    """
-    files = expand([paths] if isinstance(paths, str | os.PathLike) else paths)
-    runs = [read_run(file, formats=formats, columns=columns, lenient=lenient) for file in files]
-    return with_unique_names(runs, files)
-
-
-def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> Run:
-    """Return one run from a path, a dict, a frame, or rows of three."""
-    runs = as_runs(given, name, columns)
-    if len(runs) > 1:
-        raise UsageError(f"One run was expected, but this table holds {len(runs)}.")
-    return runs[0]
-
-
-def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> list[Run]:
-    """Return the run or runs in an input; a frame with a column ``run`` may hold several."""
-    if isinstance(given, Run):
-        return [given]
-    if isinstance(given, str | os.PathLike):
-        return [read_run(given, columns=columns)]
-    if type(given).__module__.partition(".")[0] == "ranx":
-        name = given.name or name
-    return runs_in(columns_of(given, RUN_COLUMNS.renamed(columns), source=name), name)
-
-
-def runs_in(table: Columns, name: str) -> list[Run]:
-    """The run, or the runs, in the rows of a table."""
-    if not table.pairs.topics:
-        raise DataError(f"{name}: the run is empty.")
-    if table.runs is None:
-        return [Run._of(table, name)]
-    whole = Run._of_pairs("", table.pairs, table.numbers, table.ranks)
-    tags, number = table.numbered_runs()
-    runs = []
-    for own, tag in enumerate(tags):
-        rows = np.flatnonzero(number == own)
-        run = whole._take(table.pairs.take(rows).without_unused_topics(), rows).renamed(tag)
-        run.pairs.reject_repeats(KEEP_ONE)
-        runs.append(run)
-    return runs

@@ -12,7 +12,8 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.calls import ends_in_a_sentence
-from rankbounds.collection.run import Run, as_run
+from rankbounds.collection.inputs import as_run
+from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunLike, RunsLike
 from rankbounds.columns.native.reading import dict_of_rows
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES

@@ -16,14 +16,12 @@ from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
 from rankbounds.files.opening import plain_name, read_text
 from rankbounds.files.records import (
-    cell_rows,
     filled_lines,
     first_line_of,
-    json_records,
+    named_records,
     parse_json,
     read_decoded,
     records,
-    records_by_name,
     separator_in,
     table_rows,
 )
@@ -38,18 +36,17 @@ def read_query_labels(path: str) -> Labels:
     content, file = read_decoded(path)
     if content.lstrip().startswith("{"):
         return labels_of(parse_json(content, file), plain_name(path), file)
-    if separator_in(first_line_of(content), "\t,;"):
+    first = first_line_of(content)
+    if separator_in(first, "\t,;"):
         cells = table_rows(content, file, "\t,;")
         rows = [(place, list(map(without_apostrophe, row))) for place, row in cells]
     else:
         rows = [(place, list(map(str.strip, line.split(None, 1)))) for place, line in filled_lines(content, file)]
-        kind = _other_file(first_line_of(content).split())
-        if kind:
-            raise DataError(
-                file,
-                f"this looks like {kind}, but a class for each query was expected.",
-                'Write lines such as "301 question".',
-            )
+        fields = first.split()
+        if (len(fields), fields[1:2]) in ((4, ["0"]), (4, ["Q0"]), (6, ["Q0"])):
+            kind = "judgments" if len(fields) == 4 else "a run"
+            problem = f"this looks like {kind}, but a class for each query was expected."
+            raise DataError(file, problem, 'Write lines such as "301 question".')
     if not rows:
         raise DataError(file, "the file holds no labels.")
     place, header = rows[0]
@@ -79,12 +76,6 @@ def read_query_labels(path: str) -> Labels:
             if label:
                 labels[name][query] = label
     return labels
-
-
-def _other_file(fields: list[str]) -> str:
-    if len(fields) == 4 and fields[1] in ("0", "Q0") and fields[3].lstrip("-").isdigit():
-        return "judgments"
-    return "a run" if len(fields) == 6 and fields[1].upper() == "Q0" else ""
 
 
 def labels_of(given: object, name: str, source: str = "labels") -> Labels:
@@ -169,11 +160,7 @@ def _first(fields: Mapping[str, Any], names: tuple[str, ...], label: str = "") -
 
 
 def _json_texts(content: str, name: str) -> Entries:
-    held = json_records(content, name)
-    if isinstance(held, Mapping):
-        is_query = find_column(held, ID_NAMES[:-1])
-        held = [(Place(name, row=1), held)] if is_query else records_by_name(held, name, "id", "text")
-    for place, row in held:
+    for place, row in named_records(content, name, "id", "text", ID_NAMES[:-1]):
         if not isinstance(row, Mapping):
             raise DataError(place, "this is not an object with an id and a text.", EXPECTED)
         yield place, *_text_of(row, place)
@@ -199,7 +186,7 @@ def _table_of_texts(content: str, name: str) -> Entries:
     header = [cell.strip().strip('"') for cell in first.split(separator)]
     if len(header) > 1 and find_column(header, ID_NAMES):
         quotes = separator == "," or '"' in first
-        rows = cell_rows(content, name, separator, quotes=quotes, strict=False)
+        rows = table_rows(content, name, separator, quotes=quotes, strict=False)
         next(rows, None)
         for place, row in rows:
             yield place, *_text_of(dict(zip(header, row, strict=False)), place)

@@ -112,17 +112,16 @@ def numbered_cells(
     return [(number, [cell.replace(_STAND_IN, "\r") for cell in row]) for number, row in rows] if alone else rows
 
 
-def cell_rows(content: str, name: str, separator: str, *, quotes: bool = True, strict: bool = True) -> Rows:
-    """Return the non-empty rows of a small table with stripped cells."""
+def table_rows(content: str, name: str, known: str = "\t,", *, quotes: bool = True, strict: bool = True) -> Rows:
+    """Return the non-empty rows of a small table with stripped cells.
+
+    The separator is the first of those known that the first line holds, by default the last.
+    """
+    separator = separator_in(first_line_of(content), known) or known[-1]
     for number, row in numbered_cells(content, name, separator, quotes=quotes, strict=strict):
         cells = [cell.strip() for cell in row]
         if any(cells):
             yield Place(name, number), cells
-
-
-def table_rows(content: str, name: str, known: str = "\t,") -> Rows:
-    """Do the same with the separator found in the first line, one of those known (by default the last)."""
-    return cell_rows(content, name, separator_in(first_line_of(content), known) or known[-1])
 
 
 def padded_row(place: Place, row: list[str], count: int) -> list[str]:
@@ -190,12 +189,24 @@ def json_records(content: str, name: str) -> list[tuple[Place, Any]] | Mapping[s
     return whole if isinstance(whole, dict) else [(Place(name), whole)]
 
 
-def records_by_name(held: Mapping[str, Any], file: str, key: str, alone: str) -> list[tuple[Place, dict[str, Any]]]:
-    """Return the entries of an object as records: the name under ``key``, and non-objects under ``alone``."""
-    return [
-        (Place(file, row=number), {key: name, **(value if isinstance(value, dict) else {alone: value})})
-        for number, (name, value) in enumerate(held.items(), 1)
-    ]
+def named_records(
+    content: str, file: str, key: str, alone: str, keys: Sequence[str] = ()
+) -> Iterable[tuple[Place, Any]]:
+    """Return the records of JSON, or of a table with a header.
+
+    Of an object in JSON without any of these ``keys`` they are its entries, with the name under ``key`` and non-objects
+    under ``alone``.
+    """
+    if content.lstrip()[:1] not in ("{", "["):
+        cells = table_rows(content, file)
+        return records(cells, next(cells, (None, []))[1])
+    held = json_records(content, file)
+    if not isinstance(held, Mapping):
+        return held
+    if {name.lower() for name in held} & {*keys}:
+        return [(Place(file, row=1), held)]
+    entries = ((name, value if isinstance(value, dict) else {alone: value}) for name, value in held.items())
+    return [(Place(file, row=number), {key: name, **entry}) for number, (name, entry) in enumerate(entries, 1)]
 
 
 def _are_objects(lines: list[str]) -> bool:

@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.collection.inputs import Reading
+from rankbounds.collection.inputs import Reading, as_run
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import as_run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import ScoreSheet, Scoring, join_run

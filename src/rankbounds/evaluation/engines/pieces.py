@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Ints
-from rankbounds.collection.inputs import RunToRead
-from rankbounds.collection.run import Run, several_runs
+from rankbounds.collection.inputs import RunToRead, several_runs
+from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scoring import (
     JudgedTopics,

@@ -18,10 +18,9 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.inputs import Reading
+from rankbounds.collection.inputs import Reading, run_in
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
-from rankbounds.collection.run import run_in
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn

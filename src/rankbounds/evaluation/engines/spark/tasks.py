@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.collection.gains import GainRule
-from rankbounds.collection.inputs import Reading
+from rankbounds.collection.inputs import Reading, run_in
 from rankbounds.collection.qrels import Qrels
-from rankbounds.collection.run import Run, run_in
+from rankbounds.collection.run import Run
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError
 from rankbounds.evaluation.engines.pieces import ScoredPiece, score_piece
 from rankbounds.evaluation.scoring import Scoring
