@@ -11,7 +11,6 @@ import sys
 import pytest
 
 import rankbounds as rb
-from rankbounds.interop import cwl_eval
 
 theirs = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
 from rankbounds.interop import ir_measures as ours  # noqa: E402 (needs the package)
@@ -155,6 +154,6 @@ def test_how_far_1000_ranks_are_from_all_of_them(T):  # noqa: N803 (the paramete
     exact = rb.evaluate(qrels, run, rb.measures.INSQ(T=T)).mean().value.item()
     theirs_insq = theirs.INSQ(T=float(T), max_rel=1)
     found = ours.RankboundsProvider().calc_aggregate([theirs_insq], qrels, run)[theirs_insq]
-    weights = rb.measures.INSQ(T=T).weights(cwl_eval.RANKS)
+    weights = rb.measures.INSQ(T=T).weights(ours.RANKS)
     assert found == pytest.approx(exact / weights.sum())
     assert 1 < found / exact < 1.011

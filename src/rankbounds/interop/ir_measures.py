@@ -6,6 +6,11 @@
 
 Measures are computed as ir_measures defines them; where our measure of the same name differs, theirs is defined here.
 What cannot be computed so is refused with the reason (``why_not``).
+
+Measures of the C/W/L family are those of the package cwl_eval (Azzopardi, Thomas and Moffat, cwl_eval: An Evaluation
+Tool for Information Retrieval, SIGIR 2019): over 1,000 ranks, whatever the list's length. For users who may read
+further (INSQ, INST, NERR11), values are slightly above those of our measures of these names, whose sums are infinite:
+0.35% for INSQ with T = 2. An unjudged document gains nothing.
 """
 
 from __future__ import annotations
@@ -24,11 +29,13 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import ScoreSheet, Scoring, join_run
-from rankbounds.interop import cwl_eval
 from rankbounds.interop.trec_eval import weighted_mean
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.compatibility import Compatibility, ideal_places, known_relevant, relevant
 from rankbounds.measures.condensed import Condensed
+from rankbounds.measures.cwl.continuing import INSQ, INST, SDCG, Continuing, ContinuingByRelevance
+from rankbounds.measures.cwl.nearly_err import NERR8, NERR9, NERR10, NERR11
+from rankbounds.measures.cwl.stopping_by_gain import BPM
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.precision.interpolated_precision import interpolated
 from rankbounds.measures.rank_biased_precision import RBP
@@ -50,6 +57,19 @@ SAME = frozenset(
 """Measures of ir_measures that we have too: what they print is read as any other name of a measure."""
 BY_SUBTOPIC = frozenset(("ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"))
 """The same of measures that read subtopics, from the field ``iteration`` of judgments."""
+OF_CWL_EVAL: dict[str, tuple[type[Continuing] | type[ContinuingByRelevance], dict[str, str]]] = {
+    "INSQ": (INSQ, {"T": "T"}),
+    "INST": (INST, {"T": "T"}),
+    "BPM": (BPM, {"T": "T", "K": "cutoff"}),
+    "SDCG": (SDCG, {"cutoff": "cutoff"}),
+    "NERR8": (NERR8, {"cutoff": "cutoff"}),
+    "NERR9": (NERR9, {"cutoff": "cutoff"}),
+    "NERR10": (NERR10, {"p": "p"}),
+    "NERR11": (NERR11, {"T": "T"}),
+}
+"""Measures of cwl_eval: ours, whose user reads on as theirs does, and the names of its parameters here and there."""
+RANKS = 1000
+"""How many ranks cwl_eval looks at."""
 NEEDS_DEPTH = frozenset(("P", "R", "Success", "ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "P_IA", "StRecall"))
 
 
@@ -193,9 +213,9 @@ def why_not(given: Any) -> str:
         return "gains below 0 count as unjudged in trec_eval"
     if given.NAME == "nDCG" and "gains" in given.params and given["dcg"] != "log2":
         return "no provider of ir_measures has gains with this dcg"
-    if given.NAME in cwl_eval.MEASURES and "max_rel" not in given.params:
+    if given.NAME in OF_CWL_EVAL and "max_rel" not in given.params:
         return "it needs max_rel"
-    if given.NAME not in SAME | BY_SUBTOPIC | _OTHERS.keys() | cwl_eval.MEASURES.keys():
+    if given.NAME not in SAME | BY_SUBTOPIC | _OTHERS.keys() | OF_CWL_EVAL.keys():
         return "it is not known here"
     try:
         _ours(given)
@@ -210,11 +230,10 @@ def _ours(given: Any) -> Converted:
         return Converted(parse_measure(given["label"]))
     if given.NAME in _OTHERS:
         return _OTHERS[given.NAME](given)
-    if given.NAME in cwl_eval.MEASURES:
-        known = cwl_eval.MEASURES[given.NAME]
-        names = ("cutoff", "T", "p", "min_rel", "max_rel")
-        taken = {name: given[name] for name in names if name in known.__dataclass_fields__}
-        return Converted(known(**taken))
+    if given.NAME in OF_CWL_EVAL:
+        kind, names = OF_CWL_EVAL[given.NAME]
+        user = kind(**{own: given[name] for own, name in names.items()})
+        return Converted(Computed(compute=partial(_gain_per_document, user, given["min_rel"], given["max_rel"])))
     gains: tuple[tuple[float, float], ...] = ()
     if "gains" in given.params:
         gains = tuple(sorted(given["gains"].items()))
@@ -257,6 +276,19 @@ def _accuracy(depth: int | None, rel: float, rankings: Rankings) -> Floats:
     above = (found * np.cumsum(others, axis=-1)).sum(axis=-1)
     pairs = found.sum(axis=-1) * others.sum(axis=-1)
     return np.where(pairs > 0, 1 - quotient(above, pairs), np.nan)
+
+
+def _gain_per_document(
+    user: Continuing | ContinuingByRelevance, least: float, most: float, rankings: Rankings
+) -> Floats:
+    """Return what this user gains per document read of 1,000 ranks, with grades clipped and scaled to 0 and 1."""
+    gain = np.zeros((rankings.length.size, RANKS))
+    grade = np.nan_to_num(rankings.grade[:, :RANKS])
+    gain[:, : grade.shape[1]] = np.clip((grade - least) / (most - least), 0.0, 1.0)
+    going_on = user.continuation(RANKS) if isinstance(user, Continuing) else user.continuation(gain)
+    examined = np.cumprod(np.broadcast_to(going_on, gain.shape), axis=-1)
+    examined = np.concatenate((np.ones((gain.shape[0], 1)), examined[:, :-1]), axis=1)
+    return (examined * gain).sum(axis=-1) / examined.sum(axis=-1)
 
 
 class Compat(Compatibility):
