@@ -35,18 +35,18 @@ def need(name, distribution=None):
 
 
 def test_lists_are_scored_as_evaluate_scores_them():
-    found = score_lists(EXPECTED, RETRIEVED, "nDCG@5")
-    assert found.values == VALUES.tolist()
-    assert [found.ci_low, found.ci_high] == ENDS
-    assert (found.mean, found.low, found.high) == tuple(
+    values, summary = score_lists(EXPECTED, RETRIEVED, rb.nDCG @ 5)
+    assert values == VALUES.tolist()
+    assert [summary["ci_low"], summary["ci_high"]] == ENDS
+    assert [summary["mean"], summary["low"], summary["high"]] == [
         array.item() for array in (SCORES.mean().value, SCORES.mean().low, SCORES.mean().high)
-    )
-    with_empty = score_lists([[], *EXPECTED], [["d1"], *RETRIEVED], "nDCG@5")
-    assert np.isnan(with_empty.values[0])
-    assert with_empty.mean == found.mean
-    assert set(score_lists([["a"]], [["a"]], "RR").summary) == {"mean", "low", "high"}
+    ]
+    with_empty, same = score_lists([[], *EXPECTED], [["d1"], *RETRIEVED], rb.nDCG @ 5)
+    assert np.isnan(with_empty[0])
+    assert same["mean"] == summary["mean"]
+    assert set(score_lists([["a"]], [["a"]], rb.RR())[1]) == {"mean", "low", "high"}
     with pytest.raises(rb.UsageError, match="20 lists of expected ids, but 1 of retrieved"):
-        score_lists(EXPECTED, RETRIEVED[:1], "RR")
+        score_lists(EXPECTED, RETRIEVED[:1], rb.RR())
 
 
 def test_mlflow_metric_and_report(tmp_path, monkeypatch):

@@ -64,14 +64,16 @@ def test_every_folder_with_code_is_a_room():
     assert folders - WITHOUT_CODE == set(ROOMS) - {GROUND}
 
 
-WITH_PUBLIC_NAMES = [
-    f"rankbounds.studies.{paper}" for paper in ("moffat_zobel", "park", "sakai", "yang", "zhang", "zobel")
-]
-"""Studies, as a reader of the paper would write them: examples, and the proof that the public names suffice."""
+PAPERS = ("moffat_zobel", "park", "sakai", "yang", "zhang", "zobel")
+FRAMEWORKS = ("haystack", "inspect_ai", "llama_index", "mlflow", "paired_lists", "pyterrier", "sentence_transformers")
+WITH_PUBLIC_NAMES = [f"rankbounds.studies.{paper}" for paper in PAPERS]
+WITH_PUBLIC_NAMES += [f"rankbounds.interop.{framework}" for framework in FRAMEWORKS]
+"""Studies, as a reader of the paper would write them, and adapters: examples, and the proof that the public names
+suffice."""
 
 
 @pytest.mark.parametrize("module", WITH_PUBLIC_NAMES)
-def test_studies_are_written_with_public_names(module):
+def test_studies_and_adapters_are_written_with_public_names(module):
     others = imports_of(FILES[module]) - {FRAMEWORK, *WITH_PUBLIC_NAMES}
     assert others == {"rankbounds"}
     for node in ast.walk(ast.parse(FILES[module].read_text("utf-8"))):

@@ -41,11 +41,32 @@ def intervals_of_means(
     confidence: float = 0.95,
     degrees: Ints | None = None,
 ) -> tuple[Floats, Floats]:
-    """Compute the interval of the mean along the last axis of scores between ``least`` and ``most``.
+    """Compute the confidence interval of the mean along the last axis of scores.
 
-    NaN among the values marks a topic that does not count. The interval is NaN for fewer than two topics, for infinite
-    scores, and where all are the same and one end of the range is unknown. ``degrees`` of freedom: by default one less
-    than the number of values that count.
+    Parameters
+    ----------
+    values : array
+        Scores; the last axis is topics. NaN marks a topic that does not count.
+    least, most : float or array
+        The range of the scores; infinite where it is unknown.
+    confidence : float, default 0.95
+        How sure the interval is.
+    degrees : array, optional
+        Degrees of freedom; by default one less than the number of values that count.
+
+    Returns
+    -------
+    tuple of arrays
+        The lower and the upper end. NaN for fewer than two topics, for infinite scores, and where all are the same and
+        one end of the range is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rankbounds as rb
+    >>> low, high = rb.stats.intervals_of_means(np.array([[0.2, 0.4, 0.9, 0.5]]), 0.0, 1.0)
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.158], [0.842])
     """
     check_share("confidence", confidence)
     counted = ~np.isnan(values)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import rankbounds as rb
 from rankbounds.interop.paired_lists import score_lists
-from rankbounds.measures.naming.parser import MeasureLike, parse_measure
 
 
-def haystack_evaluator(measure: MeasureLike, *, confidence: float = 0.95, field: str = "id") -> Any:
+def haystack_evaluator(measure: rb.measures.MeasureLike, *, confidence: float = 0.95, field: str = "id") -> Any:
     """Return a component that takes ground-truth and retrieved documents, as Haystack's own evaluators do.
 
     Parameters
@@ -32,14 +32,14 @@ def haystack_evaluator(measure: MeasureLike, *, confidence: float = 0.95, field:
     """
     from haystack import Document, component
 
-    chosen = parse_measure(measure)
+    chosen = rb.parse_measure(measure)
 
     def ids(several: list[list[Any]]) -> list[list[str]]:
         return [[str(getattr(document, field)) for document in documents] for documents in several]
 
     def run(self: Any, ground_truth_documents: Any, retrieved_documents: Any) -> dict[str, Any]:  # noqa: ARG001
-        found = score_lists(ids(ground_truth_documents), ids(retrieved_documents), chosen, confidence)
-        return {"score": found.mean, "individual_scores": found.values, "summary": found.summary}
+        values, summary = score_lists(ids(ground_truth_documents), ids(retrieved_documents), chosen, confidence)
+        return {"score": summary["mean"], "individual_scores": values, "summary": summary}
 
     run.__annotations__ = {
         "ground_truth_documents": list[list[Document]],

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.evaluation.mean_intervals import intervals_of_means
+import rankbounds as rb
 
 
 def inspect_metric(confidence: float = 0.95) -> Any:
@@ -42,7 +42,7 @@ def inspect_metric(confidence: float = 0.95) -> Any:
             values = np.array([np.mean(several) for several in of_sample.values()])
             found = {"mean": float(values.mean()) if values.size else 0.0}
             if values.size > 1:
-                ends = intervals_of_means(values[None], -np.inf, np.inf, confidence)
+                ends = rb.stats.intervals_of_means(values[None], -np.inf, np.inf, confidence)
                 named = zip(("ci_low", "ci_high"), (float(end[0]) for end in ends), strict=True)
                 found |= {name: end for name, end in named if np.isfinite(end)}
             return found

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import rankbounds as rb
 from rankbounds.interop.paired_lists import score_lists
-from rankbounds.measures.naming.parser import MeasureLike, parse_measure
 
 
-def llama_index_metric(measure: MeasureLike) -> Any:
+def llama_index_metric(measure: rb.measures.MeasureLike) -> Any:
     """Return a metric class for llama-index' ``RetrieverEvaluator``, and register it under the measure's label.
 
     Parameters
@@ -30,7 +30,7 @@ def llama_index_metric(measure: MeasureLike) -> Any:
     from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
     from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
-    chosen = parse_measure(measure)
+    chosen = rb.parse_measure(measure)
 
     def compute(
         self: Any,  # noqa: ARG001
@@ -43,8 +43,8 @@ def llama_index_metric(measure: MeasureLike) -> Any:
     ) -> Any:
         if not expected_ids or retrieved_ids is None:
             raise ValueError("Retrieved ids and expected ids must be provided")
-        found = score_lists([expected_ids], [retrieved_ids], chosen)
-        return RetrievalMetricResult(score=found.mean, metadata={"low": found.low, "high": found.high})
+        summary = score_lists([expected_ids], [retrieved_ids], chosen)[1]
+        return RetrievalMetricResult(score=summary.pop("mean"), metadata=summary)
 
     made: Any = type(
         "RankboundsMetric",

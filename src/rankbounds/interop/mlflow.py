@@ -6,11 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import rankbounds as rb
 from rankbounds.interop.paired_lists import score_lists
-from rankbounds.measures.naming.parser import MeasureLike, parse_measure
 
 
-def mlflow_metric(measure: MeasureLike, *, confidence: float = 0.95) -> Any:
+def mlflow_metric(measure: rb.measures.MeasureLike, *, confidence: float = 0.95) -> Any:
     """Return a metric of MLflow that scores lists of retrieved ids against lists of expected ones.
 
     Parameters
@@ -34,11 +34,11 @@ def mlflow_metric(measure: MeasureLike, *, confidence: float = 0.95) -> Any:
     """
     from mlflow.metrics import MetricValue, make_metric
 
-    chosen = parse_measure(measure)
+    chosen = rb.parse_measure(measure)
 
     def eval_fn(predictions: Any, targets: Any) -> Any:
-        found = score_lists(list(targets), list(predictions), chosen, confidence)
-        return MetricValue(scores=found.values, aggregate_results=found.summary)
+        values, summary = score_lists(list(targets), list(predictions), chosen, confidence)
+        return MetricValue(scores=values, aggregate_results=summary)
 
     name = "".join(letter if letter.isalnum() else "_" for letter in str(chosen)).strip("_")
     return make_metric(eval_fn=eval_fn, greater_is_better=not chosen.lower_is_better, name=name)

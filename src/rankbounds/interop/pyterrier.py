@@ -7,20 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.comparison.comparison import Comparison
-from rankbounds.comparison.verdict import compare
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.stats.significance import DEFAULT_TEST, check_test, p_values
+import rankbounds as rb
 
 
-def pyterrier_test(test: str = DEFAULT_TEST) -> Callable[[Sequence[float], Sequence[float]], tuple[float, float]]:
+def pyterrier_test(test: str = "t") -> Callable[[Sequence[float], Sequence[float]], tuple[float, float]]:
     """Return a test of significance for ``pt.Experiment(test=...)``.
 
     Parameters
     ----------
     test : str
-        A name in ``rankbounds.stats.significance.TESTS``.
+        As in ``rankbounds.compare``.
 
     Returns
     -------
@@ -34,11 +30,11 @@ def pyterrier_test(test: str = DEFAULT_TEST) -> Callable[[Sequence[float], Seque
     >>> round(difference, 4), p
     (0.1667, 0.25)
     """
-    check_test(test, "two-sided")
+    rb.stats.p_values(np.array([[0.0, 0.1]]), test)  # refuses an unknown test now, and not after all systems have run
 
     def tested(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
         differences = np.asarray(other, dtype=np.float64) - np.asarray(one, dtype=np.float64)
-        return float(differences.mean()), float(p_values(differences[None], test)[0])
+        return float(differences.mean()), float(rb.stats.p_values(differences[None], test)[0])
 
     return tested
 
@@ -47,10 +43,10 @@ def pyterrier_experiment(
     retr_systems: Sequence[Any] | Mapping[str, Any],
     topics: Any,
     qrels: Any,
-    measures: Any = DEFAULT_MEASURES,
+    measures: Any = None,
     names: Sequence[str] | None = None,
     **options: Any,
-) -> Comparison:
+) -> rb.Comparison:
     """Run transformers on topics, as ``pt.Experiment`` does, and compare what they retrieve.
 
     Parameters
@@ -60,7 +56,7 @@ def pyterrier_experiment(
     topics, qrels : DataFrame
         With the columns ``qid, query`` and ``qid, docno, label``.
     measures : str, Measure, ir_measures' measure, or several
-        What to compare by.
+        What to compare by; by default what ``rankbounds.compare`` takes.
     names : sequence of str, optional
         Names of the systems; by default their printed form.
     **options
@@ -80,7 +76,7 @@ def pyterrier_experiment(
     if names is None:
         names = list(retr_systems) if isinstance(retr_systems, Mapping) else _printed_names(systems)
     if len(names) != len(systems) or len(set(names)) < len(names):
-        raise UsageError(f"{len(systems)} systems need as many names that differ, not {', '.join(map(str, names))}.")
+        raise rb.UsageError(f"{len(systems)} systems need as many names that differ, not {', '.join(map(str, names))}.")
     asked = set(topics["qid"].astype(str))
     runs = {}
     for name, system in zip(names, systems, strict=True):
@@ -89,7 +85,7 @@ def pyterrier_experiment(
         )
         runs[str(name)] = retrieved[retrieved["qid"].astype(str).isin(asked)]
     judged = qrels[qrels["qid"].astype(str).isin(asked)]
-    return compare(judged, runs, measures, **options)
+    return rb.compare(judged, runs, **options, **({} if measures is None else {"measures": measures}))
 
 
 def _printed_names(systems: Sequence[Any]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.evaluation.evaluate import evaluate
+import rankbounds as rb
 
 _MEASURES = {
     "accuracy@k": ("Success", "accuracy_at_k"),
@@ -55,7 +55,7 @@ def sentence_transformers_evaluator(
             for depth in getattr(self, depths)
         }
         judged = {query: self.relevant_docs[query] for query in self.queries_ids}
-        scores = evaluate(
+        scores = rb.evaluate(
             judged, queries_result_list, [*labels.values()], query_ids=self.queries_ids, ties=ties, bounds="none"
         )
         mean = scores.mean(confidence)

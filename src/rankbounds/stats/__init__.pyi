@@ -1,5 +1,6 @@
 """Names of this namespace, one per line, loaded when first used."""
 
+from rankbounds.evaluation.mean_intervals import intervals_of_means as intervals_of_means
 from rankbounds.stats.planning import TopicPlan as TopicPlan
 from rankbounds.stats.planning import plan_topics as plan_topics
 from rankbounds.stats.power import minimum_detectable_effect as minimum_detectable_effect
