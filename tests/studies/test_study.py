@@ -44,8 +44,6 @@ def test_list_tells_every_question_and_need(capsys):
     assert rows["power-by-measure"]["needs"] == "judgments, runs"
     assert rows["uncertainty-by-relevance-ratio"]["needs"] == "nothing (no files)"
     assert rows["power-by-alternative"]["source"] == "Sakai 2007, Table 3"
-    assert main(["study", "list", "--paper", "sakai", "--format", "json"]) == 0
-    assert {row["source"][:10] for row in json.loads(capsys.readouterr().out)} == {"Sakai 2007"}
 
 
 @pytest.mark.parametrize("name", sorted(set(STUDIES) - SLOW - {"change-by-leaving-a-group-out"}))
@@ -99,12 +97,12 @@ def test_complete_studies_are_left_alone_until_something_changes(tmp_path, capsy
     assert not is_left()
     assert is_left()
     assert not is_left("--again")
-    assert not is_left("--seed", "1")
-    assert is_left("--seed", "1")
+    assert not is_left("--set", "seed=1")
+    assert is_left("--set", "seed=1")
     (tmp_path / "power-by-measure" / "settings.json").unlink()  # as if stopped before the end
-    assert not is_left("--seed", "1")
+    assert not is_left("--set", "seed=1")
     qrels.write_text("".join(qrels.read_text().splitlines(keepends=True)[1:]))
-    assert not is_left("--seed", "1")
+    assert not is_left("--set", "seed=1")
 
 
 def test_all_goes_on_after_a_failure_and_tells_what_it_leaves_out(tmp_path, capsys, monkeypatch):
@@ -184,12 +182,8 @@ def test_power_with_all_judgments_is_that_of_the_t_test():
 class TestOptionsOfStudies:
     """An option is honoured or refused: for every study, whatever it takes."""
 
-    @pytest.mark.parametrize(
-        ("flag", "option", "value"),
-        [("-m", "measures", "P@5"), ("--gain", "gain", "1=1,2=50"), ("--seed", "seed", "3")],
-    )
     @pytest.mark.parametrize("name", sorted(STUDIES))
-    def test_each_study_takes_an_option_or_refuses_it(self, name, flag, option, value, tmp_path, capsys, monkeypatch):
+    def test_each_study_takes_measures_or_refuses_them(self, name, tmp_path, capsys, monkeypatch):
         study = STUDIES[name]
         called = {}
         monkeypatch.setattr("rankbounds.studies.folders.write_folder", lambda *_: None)
@@ -203,29 +197,30 @@ class TestOptionsOfStudies:
         groups = tmp_path / "groups"
         groups.write_text("bm25 one\n")
         also = ["--groups", str(groups)] if "groups" in study.needs else []
-        code = main(["study", name, *files, *also, flag, value, "-o", str(tmp_path)])
+        code = main(["study", name, *files, *also, "-m", "P@5", "-o", str(tmp_path)])
         told = capsys.readouterr().err
-        if study.parameter(option) is None:
-            assert code == 2
-            assert f"takes no {flag}" in told
-            assert not called
+        if study.name_of("measures") is None:
+            assert (code, called) == (2, {})
+            assert 'no setting "measures"' in told
         else:
             assert code == 0
-            taken = called[study.parameter(option)]
-            assert taken in (value, [value], int(value) if value.isdigit() else None)
+            assert rb.measures.parse_measures(called[study.name_of("measures")]) == [rb.P @ 5]
 
     def test_the_measure_of_a_study_of_one(self, tmp_path, capsys):
         assert main(["study", "range-by-ties", *FILES, "-m", "RBP(p=0.5)", "-o", str(tmp_path)]) == 0
         with open(tmp_path / "range-by-ties" / "table.csv", encoding="utf-8") as table:
             assert {row["measure"] for row in csv.DictReader(table)} == {"RBP(p=0.5)"}
-        assert "-m 'RBP(p=0.5)'" in (tmp_path / "range-by-ties" / "README.md").read_text()
+        assert "--set 'measure=RBP(p=0.5)'" in (tmp_path / "range-by-ties" / "README.md").read_text()
         capsys.readouterr()
         assert main(["study", "range-by-ties", *FILES, "-m", "AP", "-m", "RR", "-o", str(tmp_path)]) == 2
-        assert "takes -m once only" in capsys.readouterr().err
+        assert "AP,RR" in capsys.readouterr().err
 
     def test_gains_of_banding_are_those_of_evaluate(self, tmp_path):
         gain = "1=1,2=50"
-        assert main(["study", "change-by-banding", *FILES, "-m", "nDCG@10", "--gain", gain, "-o", str(tmp_path)]) == 0
+        assert (
+            main(["study", "change-by-banding", *FILES, "-m", "nDCG@10", "--set", f"gain={gain}", "-o", str(tmp_path)])
+            == 0
+        )
         with open(tmp_path / "change-by-banding" / "table.csv", encoding="utf-8") as table:
             before = {round(float(row["mean_before"]), 9) for row in csv.DictReader(table)}
         scores = rb.evaluate(*FILES, "nDCG@10", gain=gain, bounds="none")
@@ -325,20 +320,12 @@ class TestOptionsOfStudies:
 
     def test_the_best_runs_are_those_of_the_mean(self, tmp_path, capsys):
         means = rb.evaluate(*FILES, "P@5", bounds="none").sort("P@5").runs
-        asked = ["study", "range-by-ties", *FILES, "--best", "2", "--best-by", "P@5", "-o", str(tmp_path)]
+        asked = ["study", "range-by-ties", *FILES, "--set", "best=2", "--set", "best_by=P@5", "-o", str(tmp_path)]
         assert main(asked) == 0
         assert f"the 2 best of {len(means)} runs by P@5" in capsys.readouterr().out
         with open(tmp_path / "range-by-ties" / "table.csv", encoding="utf-8") as table:
             assert {row["run"] for row in csv.DictReader(table)} == set(means[:2])
-        assert main([*asked[:-2], "--best", "0", "-o", str(tmp_path)]) == 2
-
-    def test_among_all_a_study_says_what_it_does_not_take(self, tmp_path, capsys, monkeypatch):
-        for name in set(STUDIES) - {"bounds-by-depth", "range-by-ties"}:
-            monkeypatch.delitem(STUDIES, name)
-        assert main(["study", "all", *FILES, "-m", "P@5", "-o", str(tmp_path)]) == 0
-        told = capsys.readouterr().err
-        assert "bounds-by-depth: takes no -m; computed without" in told
-        assert "range-by-ties: takes" not in told
+        assert main([*asked[:-2], "--set", "best=-1", "-o", str(tmp_path)]) == 2
 
 
 class TestSources:
@@ -389,7 +376,7 @@ class TestSources:
         ]  # fmt: skip
 
     def test_a_paper_gets_a_page_with_tables_figures_and_agreement(self, tmp_path, capsys):
-        assert main(["study", "--paper", "zhang", *FILES, "--set", "pairs=2", "-o", str(tmp_path)]) == 0
+        assert main(["study", "zhang", *FILES, "--set", "pairs=2", "-o", str(tmp_path)]) == 0
         page = (tmp_path / "zhang.md").read_text()
         assert page.startswith("# Parameter Sensitivity in Rank-Biased Precision\n")
         for name in ("ranks-by-persistence", "range-by-persistence", "deciding-by-persistence"):

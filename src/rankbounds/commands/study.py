@@ -6,7 +6,7 @@ import argparse
 import shlex
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from rankbounds.studies.study import Study
 
 NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--groups)"}
-FLAGS = {"qrels": "judgments", "runs": "runs", "groups": "--groups", "measures": "-m", "gain": "--gain",
-         "seed": "--seed", "best": "--best", "best_by": "--best-by"}  # fmt: skip
-"""What may be given and not every study takes, as the command line has it."""
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -60,7 +57,6 @@ def _default_text(default: Any) -> str:
     Option("[NAME]", 'a study, a paper, a table or figure of it ("Yang table 3"), "all" or "list"', explain=explain),
     *reading.INPUTS_IF_ANY,
     *everyday(
-        Option("--paper PAPER", "all studies of this paper, and a page of them: sakai, yang, moffat-zobel, ..."),
         Option(
             "--set NAME=VALUE",
             "a setting of the study (see study NAME --help); may be repeated",
@@ -68,13 +64,10 @@ def _default_text(default: Any) -> str:
             dest="chosen",
             repeated=True,
         ),
-        *scoring.BEST,
-        scoring.measures(("those of the study",)),
+        scoring.measures(("those of the study",), "the same as --set measures=...: nDCG@10,AP"),
         Option("--groups FILE", "the group of each run: lines of run and group"),
     ),
-    scoring.GAIN,
     *reading.READING,
-    scoring.SEED,
     Option("--again", "recompute studies that are already complete"),
     Option(
         "-o, --output FOLDER",
@@ -107,7 +100,7 @@ def run_study(options: Options) -> int:
     from rankbounds.studies.papers import PAPERS
     from rankbounds.studies.study import STUDIES
 
-    studies = choose_studies(options)
+    studies = choose_studies(options.name)
     if options.name == "list":
         list_studies(options, studies)
         return 0
@@ -115,9 +108,10 @@ def run_study(options: Options) -> int:
     files = expand(output.name_and_path(argument)[1] for argument in options.runs)
     if STANDARD_INPUT in [options.qrels, *files]:
         raise UsageError("A study checks whether its files changed: give files, not standard input (-).")
-    given = pick(options, "qrels", "groups", "measures", "gain", "best", "best_by")
-    given |= {"runs": files or None, "seed": options.seed or None}
-    ready = choose_settings(studies, given, options)
+    given = {"qrels": options.qrels, "runs": files or None, "groups": options.groups}
+    if options.measures:
+        options.chosen = [*(options.chosen or ()), ("measures", ",".join(options.measures))]
+    ready = choose_settings(studies, given, options.chosen or ())
     read = [path for path in (options.qrels, *files, options.groups) if path]
     sums = fingerprints(read) if read else {}
     collection = cache(lambda: reading.collection_from(options))  # read once, by the first study that is computed
@@ -125,7 +119,7 @@ def run_study(options: Options) -> int:
     for number, (study, chosen) in enumerate(ready.items(), 1):
         label = study.name if one else f"{number} of {len(ready)}: {study.name}"
         try:
-            do(study, label, given | chosen, collection, sums, options)
+            do(study, label, chosen, collection, sums, options)
         except RankboundsError as error:  # the others go on
             if one:
                 raise
@@ -136,45 +130,34 @@ def run_study(options: Options) -> int:
     return max(codes)
 
 
-def choose_studies(options: Options) -> list[Study]:
+def choose_studies(name: str | None) -> list[Study]:
     """Return the studies of a name, a paper, or a table or figure."""
-    from rankbounds.studies.papers import paper_called
     from rankbounds.studies.study import STUDIES, studies_called
 
-    if not (options.name or options.paper):
+    if not name:
         raise UsageError('Name a study, a paper, a table or figure ("Yang table 3"), "all" or "list".')
-    if options.paper and options.name not in ("all", "list"):  # the first file stands where a name would
-        options.runs = [*([options.qrels] if options.qrels else []), *options.runs]
-        options.qrels, options.name = options.name, "all"
-    if options.name not in ("all", "list"):
-        return studies_called(options.name)
-    studies = [STUDIES[name] for name in sorted(STUDIES)]
-    if not options.paper:
-        return studies
-    label = paper_called(options.paper).label
-    return [study for study in studies if any(source.paper == label for source in study.sources)]
+    return [STUDIES[each] for each in sorted(STUDIES)] if name in ("all", "list") else studies_called(name)
 
 
-def choose_settings(studies: list[Study], given: dict[str, Any], options: Options) -> dict[Study, dict[str, Any]]:
-    """Return the studies that can be computed, each with its settings from --set."""
-    ready: dict[Study, dict[str, Any]] = {}
-    settings = dict.fromkeys(name for study in studies for name in study.settings)
-    for name, _ in options.chosen or ():
-        if name not in settings:
-            hint = did_you_mean(name, list(settings))
+def choose_settings(
+    studies: list[Study], given: dict[str, Any], chosen: Sequence[tuple[str, str]]
+) -> dict[Study, dict[str, str]]:
+    """Return the studies that can be computed, each with those of the settings that it has."""
+    ready: dict[Study, dict[str, str]] = {}
+    known = dict.fromkeys(name for study in studies for name in study.settings)
+    for name, _ in chosen:
+        if not any(study.name_of(name) for study in studies):
+            hint = did_you_mean(name, list(known))
             raise UsageError(f'There is no setting "{name}".{hint} "rankbounds study NAME --help" lists all.')
     for study in studies:
-        lacks = " and ".join(NEEDS.get(name, name) for name in study.needs if given.get(name) is None)
-        takes = unused_words(study, given)
-        if (lacks or takes) and len(studies) == 1:
-            raise UsageError(f"The study {study.name} {f'needs {lacks}' if lacks else f'takes {takes}'}.")
+        lacks = " and ".join(NEEDS[name] for name in study.needs if given[name] is None)
+        unused = " and ".join(f"no {NEEDS[name]}" for name in given if given[name] and name not in study.needs)
+        if (lacks or unused) and len(studies) == 1:
+            raise UsageError(f"The study {study.name} {f'needs {lacks}' if lacks else f'takes {unused}'}.")
         if lacks:
             say(f"{study.name}: skipped, it needs {lacks}")
             continue
-        chosen = {name: text for name, text in options.chosen or () if name in study.settings}
-        ready[study] = {name: study.setting(name, text) for name, text in chosen.items()}
-        if takes and study.needs:
-            say(f"{study.name}: takes {takes}; computed without")
+        ready[study] = {own: text for name, text in chosen if (own := study.name_of(name))}
     if not ready:
         raise UsageError("Nothing to compute: name judgments and runs.")
     return ready
@@ -198,7 +181,7 @@ def list_studies(options: Options, studies: list[Study]) -> None:
 def do(
     study: Study,
     label: str,
-    given: dict[str, Any],
+    chosen: dict[str, str],
     collection: Callable[[], Any],
     sums: dict[str, str],
     options: Options,
@@ -207,13 +190,10 @@ def do(
     from rankbounds.studies.folders import is_complete, write_folder
     from rankbounds.version import __version__
 
+    settings = {name: study.setting(name, text) for name, text in chosen.items()}
     reads, place = "qrels" in study.needs, Path(options.folder) / study.name
-    taken = study.taken({name: value for name, value in given.items() if name not in ("qrels", "runs", "groups")})
-    noted = {name: value if isinstance(value, str | int | float) else list(map(str, value))
-             for name, value in taken.items()}  # fmt: skip
-    if reads:
-        reader = pick(options, *(option.dest for option in reading.READING))
-        noted |= {name: value for name, value in reader.items() if value}
+    reader = pick(options, *(option.dest for option in reading.READING)) if reads else {}
+    noted = chosen | {name: value for name, value in reader.items() if value}
     made_from = {"files": sums if reads else {}, "options": noted, "version": __version__}
     if not options.again and is_complete(place, made_from):
         say(f"{label}: complete already")
@@ -221,10 +201,13 @@ def do(
     read = dict(zip(("qrels", "runs"), collection(), strict=True)) if reads else {}
     started = time.monotonic()
     doing(f"computing {study.name}")
-    progress = progress_on_terminal(f"steps of {study.name}")
+    if "groups" in study.needs:
+        read["groups"] = options.groups
+    if "progress" in study.parameters:
+        settings["progress"] = progress_on_terminal(f"steps of {study.name}")
     with warnings.catch_warnings():
         warnings.simplefilter("once", RankboundsWarning)  # not for each of many parts of the judgments
-        result = study(**study.taken(given | read | {"progress": progress}))
+        result = study(**read, **settings)
     write_folder(study, result, place, made_from, command_line(study, options))
     say(f"{label}: wrote {place} ({time.monotonic() - started:.1f} s)")
     output.write_text(options, f"{study.name}: {result.words()}\n")
@@ -241,16 +224,6 @@ def write_pages(papers: list[Any], studies: list[Study], options: Options) -> No
             say(f"wrote {page}, with {len(own)} {'study' if len(own) == 1 else 'studies'}")
 
 
-def unused_words(study: Study, given: dict[str, Any]) -> str:
-    """Name what the study does not take: ``no --gain and -m once only``."""
-    *others, last = [
-        f"no {flag}" if study.parameter(name) is None else f"{flag} once only"
-        for name, flag in FLAGS.items()
-        if given[name] is not None and not study.takes(name, given[name])
-    ] or [""]
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def command_line(study: Study, options: Options) -> str:
     """What would make the folder again."""
     words = ["rankbounds", "study", study.name]
@@ -260,12 +233,7 @@ def command_line(study: Study, options: Options) -> str:
         words += [f"--source={options.source}"] if options.source else []
         words += ["--columns=" + ",".join(map("=".join, options.columns.items()))] if options.columns else []
         words += ["--lenient"] if options.lenient else []
-    for measure in options.measures or ():
-        words += ["-m", measure] if study.takes("measures", options.measures) else []
     for name, text in options.chosen or ():
-        words += ["--set", f"{name}={text}"] if name in study.settings else []
-    for name in ("groups", "gain", "seed", "best", "best_by"):
-        value = getattr(options, name)
-        if value not in (None, 0 if name == "seed" else None) and study.parameter(name):
-            words += [f"--{name.replace('_', '-')}", "all" if (name, value) == ("best", 0) else str(value)]
+        words += ["--set", f"{study.name_of(name)}={text}"] if study.name_of(name) else []
+    words += ["--groups", options.groups] if "groups" in study.needs else []
     return shlex.join(words)

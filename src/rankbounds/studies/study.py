@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 Measures: TypeAlias = Sequence[str | Measure]
 Rows: TypeAlias = list[dict[str, Any]]
 NOT_SETTINGS = ("qrels", "runs", "groups", "progress")
-OTHER_NAMES = {"measures": "measure", "seed": "first_seed"}
-"""The parameter for an option of the command where a study takes one measure, or several seeds from one on."""
 MEASURED = ("measure", "warning", "best_by")
 """Settings that are a measure."""
 NOTHING = ("none", "all", "")
@@ -186,7 +184,7 @@ class Study:
             runs = Reading(threads=worth_starting()).runs(arguments["runs"])
             arguments |= {"qrels": judgments, "runs": keep_best(judgments, runs, best, by) if best else runs}
             if 0 < best < len(runs):
-                kept = f" Computed from the {best} best of {len(runs)} runs by {by}; best=0 (--best all) takes all."
+                kept = f" Computed from the {best} best of {len(runs)} runs by {by}; best=0 (--set best=all) takes all."
             else:
                 chosen["best"] = 0
         first = []
@@ -250,20 +248,10 @@ class Study:
         """What must be given: judgments, runs, and whatever else has no default."""
         return [name for name, one in self.parameters.items() if one.default is inspect.Parameter.empty]
 
-    def parameter(self, option: str) -> str | None:
-        """Return the parameter of a command's option; None if the study does not take it."""
-        return next((name for name in (option, OTHER_NAMES.get(option)) if name in self.parameters), None)
-
-    def takes(self, option: str, value: Any) -> bool:
-        """Does the study take what the option was given?"""
-        name = self.parameter(option)
-        return name is not None and not (name == "measure" and not isinstance(value, str) and len(value) > 1)
-
-    def taken(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call, of what was given."""
-        taken = {option: value for option, value in given.items() if value is not None and self.takes(option, value)}
-        named = ((str(self.parameter(option)), value) for option, value in taken.items())
-        return {name: value[0] if name == "measure" and isinstance(value, list) else value for name, value in named}
+    def name_of(self, setting: str) -> str | None:
+        """Return the setting's own name, where measures may be one measure; None if the study does not have it."""
+        name = "measure" if setting == "measures" and "measures" not in self.settings else setting
+        return name if name in self.settings else None
 
     def setting(self, name: str, text: str) -> Any:
         """Parse the value of a setting by the type of its default."""

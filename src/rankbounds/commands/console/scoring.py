@@ -65,11 +65,6 @@ def how_many(text: str) -> int:
     return 0 if text == "all" else whole("how many runs to keep is all or", 1)(text)
 
 
-BEST = (
-    Option("--best N", "keep the N best runs only; all: every run", type=how_many, everyday=True),
-    Option("--best-by MEASURE", "the measure of --best (default AP)"),
-)
-"""Which runs are looked at, where weak ones would decide."""
 TIED = (
     "how to order documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line{more}; run "
     "(line order) and stated (rank) ignore scores"
@@ -300,39 +295,20 @@ def evaluation_from(options: Options) -> dict[str, Any]:
     return assumptions_from(options) | reading
 
 
-def evaluate_from(options: Options, *, qrels: Any = None, runs: Any = None) -> Scores:
+def evaluate_from(options: Options) -> Scores:
     """Run ``evaluate`` with the options, or read tables of scores."""
-    best, by = getattr(options, "best", None), None
-    if best or getattr(options, "best_by", None):
-        (by,) = parse_measures(options.best_by or "AP")
-        if not best:
-            raise UsageError("--best-by goes with --best N.")
     if getattr(options, "scores", None):
         from rankbounds.comparison.evidence import keep_shared_topics
 
         tables = score_tables_from(options)
-        return _best_of(options, tables, by, keep_shared_topics(tabled_from(options, tables)))
-    asked = parse_measures(options.measures or DEFAULT_MEASURES)
-    scores = evaluate(
-        options.qrels if qrels is None else qrels,
-        runs_from(options) if runs is None else runs,
-        asked if by is None else list(dict.fromkeys([*asked, by])),
+        return keep_shared_topics(tabled_from(options, tables))
+    return evaluate(
+        options.qrels,
+        runs_from(options),
+        parse_measures(options.measures or DEFAULT_MEASURES),
         **evaluation_from(options),
         progress=progress_on_terminal("runs scored"),
     )
-    return _best_of(options, scores, by, scores if by is None else scores[asked])
-
-
-def _best_of(options: Options, ranked: Scores, by: Measure | None, scores: Scores) -> Scores:
-    """Keep the scores of the best runs by a measure of other scores."""
-    if by is None:
-        return scores
-    from rankbounds.evaluation.best_runs import places_of_best
-
-    places = places_of_best(ranked, options.best, by)
-    if len(places) < len(ranked.runs):
-        say(f"the {len(places)} best of {len(ranked.runs)} runs by {by}")
-    return scores.filter(run=[ranked.runs[place] for place in places.tolist()])
 
 
 def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
