@@ -447,7 +447,7 @@ class TestClusters:
         assert sliced.interactions[0]["p_value"] is not None
         torn = compared.slices({"turn": {query: query.split("_")[1] for query in self.IDS}})
         assert torn.interactions[0]["p_value"] is None
-        assert "clusters that lie in one slice each" in torn.words()
+        assert "clusters that lie in one slice each" in torn.method()
 
     @pytest.mark.parametrize("test", ["t", "bootstrap"])
     def test_discriminative_power_takes_them(self, test):

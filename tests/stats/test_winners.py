@@ -184,7 +184,7 @@ def test_few_topics_that_differ_have_no_interval(baseline):
     for confidence, known in ((0.95, False), (0.9, True)):
         found = rb.compare(scores, baseline=baseline, confidence=confidence).winner()
         assert [row["ci_low"] is not None for row in found.rows()] == [known] * len(found.rows())
-        assert ("on 5 of 8 topics: the part due to chance cannot be estimated" in found.words()) != known
+        assert ("on 5 of 8 topics: how much is chance is not known" in found.words()) != known
 
 
 def test_the_command_says_it(tmp_path, capsys):

@@ -260,8 +260,6 @@ class Part:
                 content["topics"] = topic_rows(comparison.scores)
         if sliced is not None:
             content |= {"slices": sliced.rows(), "interactions": sliced.interactions, "slice_settings": sliced.settings}
-            if len(sliced.runs) == 2:
-                content["slice_words"] = sliced.words().splitlines()
         if self.gate is not None:
             answer, code = self.gate.answer, self.gate.exit_code
             content["gate"] = {"answer": answer, "exit_code": code, "conditions": self.gate.rows()}
@@ -274,7 +272,6 @@ class Part:
         parts = [self.scores.render(kind)] if self.comparison is None else self._shown_parts(self.comparison)
         if sliced is not None:
             parts += [table.render(kind) for table in sliced.tables()]
-            parts += [sliced.words()] if kind == "table" and len(sliced.runs) == 2 else []
             parts.append(in_prose(sliced.method(), kind))
         if self.gate is not None:
             parts.insert(0 if kind == "markdown" else len(parts), self.gate.render(kind))

@@ -132,13 +132,10 @@ class Comparison(Compared):
             return ""
         return wording.agreement(
             [str(measure) for measure in self.measures],
-            self.runs[int(self.tested.first[0])],
-            self.runs[int(self.tested.second[0])],
+            (self.runs[int(self.tested.first[0])], self.runs[int(self.tested.second[0])]),
             self.leads[:, 0].tolist(),
             self.shown[:, 0].tolist(),
-            self.tested.numbers["difference"][:, 0].tolist(),
-            self.tested.numbers["p_adjusted"][:, 0].tolist(),
-            of_equivalence=self.settings["test"] == TOST,
+            equivalent=self.settings["test"] == TOST,
         )
 
     def method(self) -> str:
@@ -392,19 +389,13 @@ class Comparison(Compared):
         return slices(self.scores, labels, replace(self.testing, correction=correction, margin=None))
 
     @ends_in_a_sentence
-    def power(
-        self, power: float = wording.POWER, *, difference: float | None = None, width: float | None = None
-    ) -> Result:
+    def power(self, power: float = wording.POWER) -> Result:
         """Return for every pair the detectable difference, the topics it needs, and whether the test can succeed.
 
         Parameters
         ----------
         power : float, default 0.8
             How often a true difference should be found.
-        difference : float, optional
-            The true difference for ``topics_needed``; by default the observed one.
-        width : float, optional
-            The width of the interval for ``topics_needed``, instead of a test.
 
         Returns
         -------
@@ -427,7 +418,7 @@ class Comparison(Compared):
         """
         from rankbounds.comparison.power import power_of_pairs
 
-        return power_of_pairs(self, power, difference, width)
+        return power_of_pairs(self, power)
 
     @ends_in_a_sentence
     def winner(self) -> Winner:

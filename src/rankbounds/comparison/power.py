@@ -12,7 +12,6 @@ from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.comparison.pairs import build_rows
 from rankbounds.comparison.tables import Rows, p_column
-from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import limits_of_differences
 from rankbounds.results import Column, Result, count
 from rankbounds.stats.equivalence import TOST, topics_for_margin
@@ -21,7 +20,6 @@ from rankbounds.stats.power import (
     smallest_p_value,
     topics_for_effects,
     topics_for_equivalence,
-    topics_for_width,
     topics_that_must_differ,
 )
 from rankbounds.tables import signed
@@ -58,20 +56,10 @@ def detectable_differences(comparison: Comparison, power: float) -> Floats:
     return np.where(never | (wanted > np.array(most)[:, None]), np.inf, wanted)
 
 
-def topics_needed(
-    comparison: Comparison, power: float, difference: float | None = None, width: float | None = None
-) -> Floats:
-    """Return how many topics find differences like these, or rule out the margin; 0: no realistic number.
-
-    With ``difference``, to find one of that size; with ``width``, to narrow the interval to it.
-    """
+def topics_needed(comparison: Comparison, power: float) -> Floats:
+    """Return how many topics find differences like these, or rule out the margin; 0: no realistic number."""
     known, settings = comparison.tested.numbers, comparison.settings
-    if width is not None:
-        return topics_for_width(known["deviation"], width, settings["confidence"]).astype(np.float64)
-    if difference is not None:
-        with np.errstate(divide="ignore"):
-            needed = topics_for_effects(difference / known["deviation"], settings["alpha"], power)
-    elif settings["test"] == TOST:
+    if settings["test"] == TOST:
         moments = known["difference"], known["deviation"]
         needed = topics_for_equivalence(*moments, settings["margin"], settings["alpha"], power)
     else:
@@ -81,16 +69,9 @@ def topics_needed(
     return np.where(needed > 0, np.maximum(needed, least or 0), 0.0)
 
 
-def power_of_pairs(
-    comparison: Comparison, power: float, difference: float | None = None, width: float | None = None
-) -> Result:
+def power_of_pairs(comparison: Comparison, power: float) -> Result:
     """Build the rows of ``Comparison.power``."""
     check_share("power", power)
-    if difference is not None and width is not None:
-        raise UsageError("Ask for a difference or for a width: topics_needed answers one question.")
-    for name, size in (("difference", difference), ("width", width)):
-        if size is not None and not 0 < size < np.inf:
-            raise UsageError(f"The {name} must be a number above 0, not {size:g}.")
     columns = (
         Column("run"),
         Column("against", importance=9),
@@ -106,22 +87,16 @@ def power_of_pairs(
     )
     settings = comparison.settings
     what = "rule out the margin" if settings["test"] == TOST else "find a true difference as large as this one"
-    what = what if difference is None else f"find a true difference of {difference:g}"
-    often = " that often"
-    if width is not None:
-        what, often = f"give the {settings['confidence']:.0%} interval of the difference a width of {width:g}", ""
     note = (
         f"detectable: the smallest true difference that a t test finds {power:.0%} of the time at level "
-        f"{settings['alpha']:g}; topics needed: how many it takes to {what}{often}; must differ: on how many "
+        f"{settings['alpha']:g}; topics needed: how many it takes to {what} that often; must differ: on how many "
         f"topics the runs must differ for p < {settings['alpha']:g}; smallest p: the smallest p-value that the test of "
         "the pair alone can give when as many topics differ as here."
     )
-    return Rows(
-        partial(_rows, comparison, power, difference, width), columns, note=note, settings=settings | {"power": power}
-    )
+    return Rows(partial(_rows, comparison, power), columns, note=note, settings=settings | {"power": power})
 
 
-def _rows(comparison: Comparison, power: float, difference: float | None, width: float | None) -> list[dict[str, Any]]:
+def _rows(comparison: Comparison, power: float) -> list[dict[str, Any]]:
     settings, topics = comparison.settings, sampled(comparison.settings)
     least = must_differ(settings)
     test = None if settings["test"] == TOST else settings["test"]
@@ -129,7 +104,7 @@ def _rows(comparison: Comparison, power: float, difference: float | None, width:
     for part in comparison.parts:
         known = {name: column[0] for name, column in part.tested.numbers.items()}
         detectable = detectable_differences(part, power)[0]
-        needed = topics_needed(part, power, difference, width)[0]
+        needed = topics_needed(part, power)[0]
         differing = known["differing"].astype(np.int64)
         how = {name: settings[name] for name in ("alternative", "resamples")}
         smallest = np.full(differing.size, np.nan) if test is None else smallest_p_value(differing, topics, test, **how)

@@ -8,7 +8,7 @@ systems reliable.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
 from rankbounds.judging.judges.label_sets import Scoring, keep_labelled, score_by_labels
 from rankbounds.measures import Measure, parse_measures
-from rankbounds.results import CaptionedTables, Column, Row, build_table, interval
+from rankbounds.results import CaptionedTables, Column, build_table, count, interval
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite
 from rankbounds.stats.variance_components import Anova, Design
@@ -45,19 +45,71 @@ def _six_digits(value: float | None) -> str:
     return number(value, 6)
 
 
-COMPONENT_COLUMNS = (
-    Column("measure"),
-    Column("part"),
-    Column("variance", cell=lambda row: _six_digits(row["variance"])),
-    interval("ci_low", "ci_high", "interval", _six_digits),
-    Column("share", cell=lambda row: "-" if row["share"] is None else f"{row['share']:.1%}"),
-    Column("degrees", "degrees of freedom"),
-)
+def _share(name: str, heading: str = "") -> Column:
+    """Make a column of shares; a dash if unknown."""
+    return Column(name, heading, lambda row: "-" if row[name] is None else f"{row[name]:.1%}")
+
+
+MEASURE = Column("measure")
+COLUMNS = {
+    "components": (
+        MEASURE,
+        Column("part"),
+        Column("variance", cell=lambda row: _six_digits(row["variance"])),
+        interval("ci_low", "ci_high", "interval", _six_digits),
+        _share("share"),
+        Column("degrees", "degrees of freedom"),
+    ),
+    "floors": (
+        MEASURE,
+        Column("kind", "differs by"),
+        Column("floor"),
+        Column("degrees", "degrees of freedom"),
+        Column("observed_pairs", "pairs"),
+        Column("observed_beyond", "beyond it"),
+        Column("observed_largest", "largest"),
+    ),
+    "flips": (
+        MEASURE,
+        _share("verdict_flips", "another verdict"),
+        _share("winner_flips", "another leader"),
+        _share("reversals", "opposite verdict"),
+        Column("outcomes"),
+        Column("rerun_pairs", "pairs of reruns"),
+        Column("rerun_alarms", "called different"),
+    ),
+    "reliability": (
+        MEASURE,
+        *map(Column, ("topics", "labels", "reruns")),
+        Column("reliability", "of the order"),
+        interval("reliability_low", "reliability_high", "interval"),
+        Column("dependability", "of the scores"),
+    ),
+    "plan": (
+        MEASURE,
+        Column("reliability", cell=lambda row: f"{row['reliability']:g}"),
+        *map(Column, ("labels", "reruns")),
+        count("topics"),
+        interval("topics_low", "topics_high", "interval", lambda topics: f"{topics:,}"),
+    ),
+}
+CAPTIONS = {
+    "components": "Variance of a single score, by what causes it ({confidence:.0%} intervals by chi-square draws, "
+    "which take effects to be normally distributed):",
+    "floors": "The noise floor: two means that differ only by this lie within it in {confidence:.0%} of cases (t "
+    "distribution), and as observed (- where all that were observed are equal):",
+    "flips": "How often a repeated comparison of two systems ends otherwise (t test of two runs, level {alpha:g}), and "
+    "how often two runs of one system are called different ({alpha:.0%} are expected by chance):",
+    "reliability": "Which share of the variance of means is due to the systems, with the topics at hand:",
+    "plan": "Topics needed for a reliable order of the systems, by the number of labellings and of runs of each (- "
+    "where no number is enough; {confidence:.0%} intervals):",
+}
+"""Of the tables, what introduces each."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(CaptionedTables):
-    """The noise in scores, from reruns and labels made again. It prints as sentences and tables.
+    """The noise in scores, from reruns and labels made again. It prints as tables.
 
     Attributes
     ----------
@@ -98,46 +150,25 @@ class Replicates(CaptionedTables):
         return self.components
 
     def words(self) -> str:
-        """Return a paragraph per measure, each sentence on its own line."""
-        paragraphs = []
-        for measure in self.measures:
-            rows = {name: [row for row in getattr(self, name) if row["measure"] == measure] for name in PARTS}
-            paragraphs.append("\n".join(_sentences(measure, rows, self.settings)))
-        return "\n\n".join(paragraphs) + "\n"
+        """Return how many systems, runs, topics and labellings there are."""
+        several = self.settings["runs_of_system"].values()
+        least, most = min(several), max(several)
+        each = f"{f'{least} to ' * (least < most)}{_several(most, 'run')} of each"
+        again = f", labels made {self.settings['labels']} times" if self.settings["labels"] > 1 else ""
+        return f"{_several(self.settings['systems'], 'system')}, {each}, {self.settings['topics']} topics{again}.\n"
 
     def parts(self) -> list[tuple[str, Table]]:
-        """Show the tables, each with the sentence that introduces it."""
-        confidence = f"{self.settings['confidence']:.0%}"
-        causes = (
-            f"Variance of a single score, by what causes it ({confidence} intervals by chi-square draws, which take "
-            "effects to be normally distributed):"
-        )
-        needed = (
-            "Topics needed for a reliable order of the systems, by the number of runs of each (- where no number is "
-            f"enough; {confidence} intervals):"
-        )
-        found = [(causes, build_table(self.components, COMPONENT_COLUMNS))]
-        return [*found, (needed, self.plan_table())] if self.plan else found
-
-    def plan_table(self) -> Table:
-        """Show topics needed: a row per reliability (and number of labellings), a column per number of reruns."""
-        several = self.settings["labels"] > 1
-        reruns = list(dict.fromkeys(row["reruns"] for row in self.plan))
-        cells: dict[tuple[str, float, int], list[str]] = {}
-        for row in self.plan:
-            between = f"{_count(row['topics_low'])}, {_count(row['topics_high'])}"
-            key = (row["measure"], row["reliability"], row["labels"])
-            cells.setdefault(key, []).append(f"{_count(row['topics'])} [{between}]")
-        rows = [
-            [measure, f"{level:g}", *([str(labels)] if several else []), *of_row]
-            for (measure, level, labels), of_row in cells.items()
+        """Show the tables that have rows, each with the sentence that introduces it."""
+        named = {name: getattr(self, name) for name in COLUMNS}
+        return [
+            (CAPTIONS[name].format(**self.settings), build_table(rows, COLUMNS[name]))
+            for name, rows in named.items()
+            if rows
         ]
-        columns = [_several(number, "run") for number in reruns]
-        return Table(["measure", "reliability", *(["labellings"] if several else []), *columns], rows)
 
 
-def _count(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
+def _several(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def compare_replicates(
@@ -281,95 +312,3 @@ def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qre
             f"{len(left_out)} topics are left out, because not all sets of judgments have them ({some(left_out)}).",
         )
     return {name: labels.filter(shared) for name, labels in sets.items()}
-
-
-# ---- words ----
-
-
-def _sentences(measure: str, rows: Mapping[str, Sequence[Row]], settings: Row) -> Iterator[str]:
-    several = settings["runs_of_system"].values()
-    least, most = min(several), max(several)
-    each = f"{f'{least} to ' * (least < most)}{_several(most, 'run')} of each"
-    again = f", labels made {settings['labels']} times" if settings["labels"] > 1 else ""
-    yield f"{measure}: {_several(settings['systems'], 'system')}, {each}, {settings['topics']} topics{again}."
-    yield _components_sentence(rows["components"])
-    yield from (_floor(row, settings) for row in rows["floors"])
-    for row in rows["flips"]:
-        yield from _flips(row, settings)
-    yield from (_reliable(row, rows["plan"], settings) for row in rows["reliability"])
-
-
-def _components_sentence(components: Sequence[Row]) -> str:
-    shares = [(row["part"], row["share"]) for row in components if row["share"]]
-    if not shares:
-        return "Where does the spread of scores come from? There is no spread: all scores are the same."
-    shares.sort(key=lambda part: -part[1])
-    found = ", ".join(f"{part} {share:.0%}" if share >= 0.005 else f"{part} below 1%" for part, share in shares)
-    nothing = [row["part"] for row in components if row["share"] == 0]
-    rest = f"; nothing shown for {', '.join(nothing)}" if nothing else ""
-    return f"Where does the spread of single scores come from? {found}{rest}."
-
-
-def _floor(row: Row, settings: Row) -> str:
-    who = {
-        "rerun": "What is the noise floor? Two runs of the same system",
-        "labels": "Scores of the same run by two labellings",
-        "labels, difference": "Differences of the same two runs by two labellings",
-    }[row["kind"]]
-    observed = _several(row["observed_pairs"], "observed pair")
-    if row["floor"] is None:
-        return f"{who} scored the same in {observed}, which does not show how far others differ."
-    beyond = {0: "none differs", 1: "1 differs"}.get(row["observed_beyond"], f"{row['observed_beyond']:,} differ")
-    seen = f"of {observed}, {beyond} by more; the largest difference is {row['observed_largest']:.4f}"
-    end = " A smaller difference between two systems is within the noise." * (row["kind"] == "rerun")
-    return (
-        f"{who} differ by up to {row['floor']:.4f} in {settings['confidence']:.0%} of cases (t distribution, "
-        f"{_several(row['degrees'], 'degree')} of freedom; {seen}).{end}"
-    )
-
-
-def _flips(row: Row, settings: Row) -> Iterator[str]:
-    if row["verdict_flips"] is not None:
-        yield (
-            "Do verdicts flip? If repeated, a comparison of two systems gets another verdict (better, worse, no "
-            f"difference shown) in {row['verdict_flips']:.0%} of cases, another leader in {row['winner_flips']:.0%}, "
-            f"and the opposite verdict in {row['reversals']:.0%} (t test of two runs, level {settings['alpha']:g}; "
-            f"{_several(row['pairs_of_systems'], 'pair')} of systems, {_several(row['outcomes'], 'outcome')})."
-        )
-    if row["rerun_pairs"]:
-        yield (
-            f"Two runs of one system are called different in {row['rerun_alarms']:,} of "
-            f"{_several(row['rerun_pairs'], 'case')} (about {settings['alpha'] * row['rerun_pairs']:.1f} are expected "
-            "by chance alone)."
-        )
-
-
-def _reliable(row: Row, plan: Sequence[Row], settings: Row) -> str:
-    if row["reliability"] is None:
-        return "How reliable is the order of the systems? Not defined: all means are the same."
-    known, level = row["reliability_low"] is not None, f"{settings['confidence']:.0%}"
-    between = f" ({level} interval [{row['reliability_low']:.2f}, {row['reliability_high']:.2f}])" if known else ""
-    reruns = f" and {row['reruns']} runs of each system" if row["reruns"] > 1 else ""
-    labels = f" and {row['labels']} labellings" if row["labels"] > 1 else ""
-    found = (
-        f"How reliable is the order of the systems? With {row['topics']} topics{reruns}{labels}, "
-        f"{row['reliability']:.2f}{between} of the variance of their means is due to the systems."
-    )
-    highest = max((other["reliability"] for other in plan), default=None)
-    asked = [other for other in plan if other["reliability"] == highest and other["labels"] == 1]
-    shown = [other for other in asked if other["reruns"] in (1, 3)] or asked[:1]
-    counts = [
-        f"{other['topics']:,} topics with {_several(other['reruns'], 'run')} of each"
-        for other in shown
-        if other["topics"] is not None
-    ]
-    never = [str(other["reruns"]) for other in shown if other["topics"] is None]
-    if counts:
-        found += f" For {highest:g}, {' or '.join(counts)} would do."
-    if never:
-        found += f" With {' or '.join(never)} no number of topics reaches {highest:g}."
-    return found
-
-
-def _several(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -20,9 +20,9 @@ from rankbounds.comparison.pairs import (
     pairs_against,
     turned,
 )
-from rankbounds.comparison.tables import FEW_RUNS, difference_columns, measure_place, p_column
+from rankbounds.comparison.tables import FEW_RUNS, difference_columns, p_column
 from rankbounds.comparison.testing import PairTesting
-from rankbounds.comparison.wording import POWER, compared_words, listed
+from rankbounds.comparison.wording import POWER
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.clusters import Clusters, resolve_clusters
 from rankbounds.evaluation.run_notes import some
@@ -41,7 +41,7 @@ from rankbounds.results import Column, Result, build_table
 from rankbounds.stats import significance
 from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
-from rankbounds.tables import Table, p_number, p_words, signed
+from rankbounds.tables import Table, p_words
 
 FEW_TOPICS = 10
 """With fewer topics in a slice, little is known of how much they vary, and chance passes more easily for an effect."""
@@ -104,52 +104,8 @@ class Slices(Result):
         """The pairs of runs that were compared."""
         return list(dict.fromkeys((row["run"], row["against"]) for row in self.slices))
 
-    # ---- words ----
-
-    def words(self) -> str:
-        """Return sentences on slices and interactions for every measure, grouping and pair."""
-        return "".join(f"{self._slice_words(row)} {self._interaction_words(row)}\n" for row in self.interactions)
-
-    def _slice_words(self, interaction: Mapping[str, Any]) -> str:
-        """In which slices one run beats the other."""
-        names = ("by", "run", "against", "measure")
-        by, run, against, label = asked = [interaction[name] for name in names]
-        measure = self.measures[measure_place(self.measures, label)]
-        sides: dict[str, list[str]] = {"gains": [], "loses": [], "unclear": []}
-        for row in self.slices:
-            if [row[name] for name in names] == asked:
-                p, difference = row["p_adjusted"], row["difference"]
-                if not row["shown"]:
-                    sides["unclear"].append(row["slice"])
-                    continue
-                which = "corrected " * (self.settings["correction"] != "none")
-                words = f"{row['slice']} ({signed(difference)} over {row['topics']} topics, {which}{p_words(p)})"
-                sides["gains" if (difference > 0) != measure.lower_is_better else "loses"].append(words)
-        start, unclear = f"{compared_words(measure)} by {by}: ", sides.pop("unclear")
-        if not any(sides.values()):
-            return f"{start}no slice shows a difference between {run} and {against}."
-        shown = " and ".join(f"{verb} on {listed(words)}" for verb, words in sides.items() if words)
-        rest = f"; no difference is shown on {listed(unclear)}" if unclear else ""
-        return f"{start}compared with {against}, {run} {shown}{rest}."
-
-    def _interaction_words(self, row: Mapping[str, Any]) -> str:
-        if row["p_value"] is None:
-            clusters = ", and clusters that lie in one slice each" if self.settings["clusters"] else ""
-            takes = f"two slices of two topics or more{clusters}"
-            return f"Whether it depends on the slice cannot be tested, because the test needs {takes}."
-        first = [other for other in self.interactions if other["measure"] == str(self.measures[0])]
-        several = sum(other["p_value"] is not None for other in first) > 1 and self.settings["correction"] != "none"
-        p = f"interaction {p_words(row['p_value'])}" + (f", corrected {p_number(row['p_adjusted'])}" if several else "")
-        if row["p_adjusted"] >= self.settings["alpha"]:
-            return f"It is not shown that the difference depends on {row['by']} ({p})."
-        few = (
-            f" The smallest slice has {row['smallest']} topics; with fewer than {FEW_TOPICS}, the test finds a "
-            f"dependence by chance more often than its level ({self.settings['alpha']:g}), so treat this as a hint."
-        )
-        return f"The difference depends on {row['by']} ({p}).{few * (row['smallest'] < FEW_TOPICS)}"
-
     def method(self) -> str:
-        """Return what p-values, detectable differences and the interaction come from."""
+        """Return what p-values, detectable differences and the interaction come from, and when there is none."""
         settings, used = self.settings, significance.TESTS[self.settings["test"]]
         drawn, units = significance.drawn_words(settings), "clusters" if settings["clusters"] else "topics"
         how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
@@ -160,11 +116,13 @@ class Slices(Result):
             else f"corrected over all {settings['family']} tests of a measure ({settings['correction']})"
         )
         over = f" over {settings['clusters']} clusters" if settings["clusters"] else ""
+        whole = ", and clusters that lie in one slice each" if settings["clusters"] else ""
         return (
             f"Slices: {test}{over}, {corrected}. detectable: the true difference that a t test finds {POWER:.0%} of "
             f"the time at the level {settings['level']:.3g}. interaction: is the difference the same in all slices? "
             f"The larger p of two tests: Welch's F test, and labels shuffled over {units} ({drawn}), by Welch's "
-            f"statistic. With fewer than {FEW_TOPICS} {units} in a slice, it errs more often than its level."
+            f"statistic. With fewer than {FEW_TOPICS} {units} in a slice, it errs more often than its level; it needs "
+            f"two slices of two topics or more{whole}."
         )
 
     def notes(self) -> list[str]:
@@ -174,35 +132,28 @@ class Slices(Result):
     # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
-        """Show each measure's slices (of few runs or against a baseline), and the interactions of several pairs."""
+        """Show each measure's slices (of few runs or against a baseline), and the interactions."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
-        pair = [Column("run"), Column("against")]
+        pair = [Column("run"), Column("against")] if len(self.pairs) > 1 else []
         found = []
         for label in map(str, self.measures):
+            differ = difference_columns(f"{label}, difference", self.settings, (8, 6, 7))
+            shown = Column("shown", cell=lambda row: "yes" if row["shown"] else "-")
+            columns = [Column("by"), Column("slice"), *pair, Column("topics"), *differ, shown, Column("detectable")]
             if few:
-                columns = [
-                    Column("by"),
-                    Column("slice"),
-                    *(pair if len(self.pairs) > 1 else []),
-                    Column("topics"),
-                    *difference_columns(f"{label}, difference", self.settings, (8, 6, 7)),
-                    Column("detectable"),
-                ]
                 found.append(build_table([row for row in self.slices if row["measure"] == label], columns))
-            if len(self.pairs) > 1:
-                tested = [p_column("p_value", "interaction p"), p_column("p_adjusted", "p corrected")]
-                columns = [Column("by"), *pair, Column("slices"), *tested]
-                rows = [row for row in self.interactions if row["measure"] == label]
-                rows.sort(key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
-                found.append(build_table(rows[:SHOWN_INTERACTIONS], columns))
+            tested = [p_column("p_value", "interaction p", 2), p_column("p_adjusted", "p corrected", 1)]
+            columns = [Column("by", f"{label} by", left=True), *pair, Column("slices"), Column("smallest"), *tested]
+            rows = [row for row in self.interactions if row["measure"] == label]
+            rows.sort(key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
+            found.append(build_table(rows[:SHOWN_INTERACTIONS], columns))
         return found
 
     def __repr__(self) -> str:
-        parts = [table.text() for table in self.tables()]
-        return "\n".join([*parts, *([self.words()] if len(self.runs) == 2 else []), f"{self.method()}\n"])
+        return "\n".join([*(table.text() for table in self.tables()), f"{self.method()}\n"])
 
     def _repr_html_(self) -> str:
-        return shown(*self.tables(), self.words() if len(self.runs) == 2 else None, self.method())
+        return shown(*self.tables(), self.method())
 
     def forest_rows(
         self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None

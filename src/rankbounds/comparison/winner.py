@@ -60,38 +60,22 @@ class Winner(Result):
 
     def sentence(self, row: dict[str, Any]) -> str:
         """Say of one lead how much is left of it."""
-        others = self.settings["runs"] - (row["against"] == self.settings["baseline"])
-        named = "the baseline" if row["against"] == self.settings["baseline"] else "the second"
-        start = f"{row['measure']}: {row['run']}, the best of {others}, differs by {signed(row['lead'])} from {named}"
-        if row["corrected_lead"] is None:
-            if not row["differing"]:
-                return f"{row['measure']}: {row['run']} and {row['against']} lead with the same score on every topic."
-            few = too_few(row["differing"], self.settings["confidence"])
-            where = (
-                f"on {row['differing']} of {self.settings['topics']} topics" if few else "by the same on every topic"
-            )
-            return f"{start}, {row['against']}, {where}: the part due to chance cannot be estimated."
-        picked = "it was" if named == "the baseline" else "both were"
-        within = f"{self.settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
-        return (
-            f"{start}, {row['against']}; corrected for selection ({picked} picked by these scores), by "
-            f"{signed(row['corrected_lead'])} ({within}).{self._few(row)}{self._alone(row)}"
+        of_baseline, settings = row["against"] == self.settings["baseline"], self.settings
+        named = "the baseline" if of_baseline else "the second"
+        start = (
+            f"{row['measure']}: {row['run']}, the best of {settings['runs'] - of_baseline}, differs by "
+            f"{signed(row['lead'])} from {named}, {row['against']}"
         )
-
-    def _few(self, row: dict[str, Any]) -> str:
-        """Say that few topics differ, so that the interval may miss more often."""
-        topics = self.settings["topics"]
-        few = f" Only {row['differing']} of {topics} topics differ: the interval may be too narrow."
-        return few if 2 * row["differing"] < topics else ""
-
-    def _alone(self, row: dict[str, Any]) -> str:
-        """Say that the interval, for one lead, excludes 0 where the comparison shows no difference."""
+        if row["corrected_lead"] is None:
+            return f"{start}, on {row['differing']} of {settings['topics']} topics: how much is chance is not known."
+        picked = "it was" if of_baseline else "both were"
+        within = f"{settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
         p, excludes = row["p_adjusted"], row["ci_low"] > 0 or row["ci_high"] < 0
-        if p is None or p < self.settings["alpha"] or not excludes:
-            return ""
+        none = f" Corrected for {settings['comparisons']:,} comparisons, no difference is shown ({p_words(p)})."
+        contradicts = p is not None and p >= settings["alpha"] and excludes
         return (
-            f" This interval is for the lead alone: corrected for {self.settings['comparisons']:,} comparisons, no "
-            f"difference is shown ({p_words(p)})."
+            f"{start}; corrected for selection ({picked} picked by these scores), by "
+            f"{signed(row['corrected_lead'])} ({within}).{none * contradicts}"
         )
 
 

@@ -379,56 +379,18 @@ def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> li
 
 
 def agreement(
-    measures: Sequence[str],
-    run: str,
-    against: str,
-    leads: Sequence[float],
-    shown: Sequence[bool],
-    differences: Sequence[float],
-    p_values: Sequence[float],
-    *,
-    of_equivalence: bool,
+    measures: Sequence[str], runs: tuple[str, str], leads: Sequence[float], shown: Sequence[bool], *, equivalent: bool
 ) -> str:
-    """Say in a sentence whether measures agree on a run and the one it is compared with."""
+    """Say by how many of the measures which of two runs is better, and significantly so."""
     count = len(measures)
-    if of_equivalence:
-        lacking = [measure for measure, found in zip(measures, shown, strict=True) if not found]
-        if len(lacking) == count > 1:
-            return f"None of the {count} measures shows equivalence."
-        return f"{count - len(lacking)} of {count} measures show equivalence" + (
-            f", not {listed(lacking)}." if lacking else "."
-        )
-    # Who is favoured by more of the measures; by as many, whoever the first measure favours.
-    signs = [(lead > 0) - (lead < 0) for lead in leads]
-    favoured = (sum(signs) or next(filter(None, signs), 0)) > 0
-    sides: dict[str, list[int]] = {"for": [], "against": [], "level": []}
-    for at, sign in enumerate(signs):
-        sides["level" if not sign else "for" if (sign > 0) == favoured else "against"].append(at)
-    if not sides["for"]:
-        return f"By all {_COUNTS.get(count, count)} measures both score the same."
-    name, number = run if favoured else against, len(sides["for"])
-    significant = sum(shown[at] for at in sides["for"])
-    several = "Both" if number == count == 2 else f"All {_COUNTS.get(count, count)}"
-    said = (
-        f"{several} measures favour {name}"
-        if number == count
-        else (f"{number} of {count} measures favour{'s' * (number == 1)} {name}")
-    )
-    how_many = {0: "none significantly", number: "all significantly"}.get(significant, f"{significant} significantly")
-    if number == count and 0 < significant < number:
-        how_many = f"{significant} of {count} significantly"
-    if number == 1:
-        how_many = "significantly" if significant else "not significantly"
-    parts = [f"{said}, {how_many}" if number < count or significant in (0, number) else f"{said}; {how_many}"]
-    if sides["against"]:
-        named = [f"{measures[at]} ({differences[at]:+.4f}, {p_words(p_values[at])})" for at in sides["against"]]
-        parts.append(f"{listed(named)} point{'s' * (len(named) == 1)} the other way")
-    if sides["level"]:
-        parts.append(f"by {listed([measures[at] for at in sides['level']])} both score the same")
-    return "; ".join(parts) + "."
-
-
-_COUNTS = dict(enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2))
+    if equivalent:
+        return f"{sum(shown)} of {count} measures show equivalence."
+    parts = []
+    for run, sign in zip(runs, (1, -1), strict=True):
+        side = [at for at in range(count) if leads[at] * sign > 0]
+        named = f" ({listed([measures[at] for at in side])})" if 0 < len(side) < count else ""
+        parts += [f"{len(side)} favour {run}{named}, {sum(shown[at] for at in side)} significantly"] if side else []
+    return f"Of {count} measures, {'; '.join(parts)}." if parts else f"By all {count} measures both score the same."
 
 
 def listed(names: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import merit
 from rankbounds.files.document_texts import DocumentTexts
 from rankbounds.files.queries import labels_by_prefix, read_query_labels, read_query_texts
+from rankbounds.tables import p_words
 
 SHOWN_DOCUMENTS = 10
 """How deep lists are shown document by document."""
@@ -83,7 +84,12 @@ class Beside:
         rows = [row for row in sliced.rows() if row["run"] in names and row["against"] in names]
         return {
             "rows": [[row[key] for key in SLICE_KEYS] for row in rows if {row["run"], row["against"]} <= set(shown)],
-            "words": sliced.words().splitlines() if len(compared.runs) == 2 else [],
+            "words": [
+                f"{row['measure']} by {row['by']}: does the difference depend on the slice? Interaction "
+                f"{p_words(row['p_adjusted'])}."
+                for row in sliced.interactions
+                if len(compared.runs) == 2 and row["p_value"] is not None
+            ],
             "method": sliced.method(),
         }
 
