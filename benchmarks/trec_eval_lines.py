@@ -20,15 +20,18 @@ import rankbounds as rb
 from rankbounds.interop import trec_eval
 
 OPTIONS: dict[str, tuple[str, trec_eval.Options]] = {
-    "all": ("-q -c -m all_trec -m yaap -m dcg -m ideal_dcg", trec_eval.Options(complete_rel_info=True)),
-    "level": ("-q -c -l 2 -m all_trec", trec_eval.Options(level_for_rel=2, complete_rel_info=True)),
-    "depth": ("-q -c -M 100 -m all_trec", trec_eval.Options(max_retrieved_per_topic=100, complete_rel_info=True)),
-    "judged": ("-q -c -J -m all_trec", trec_eval.Options(judged_docs_only=True, complete_rel_info=True)),
+    "all": ("-q -c -m all_trec -m yaap -m dcg -m ideal_dcg", trec_eval.Options(complete_rel_info_wanted=True)),
+    "level": ("-q -c -l 2 -m all_trec", trec_eval.Options(level_for_rel=2, complete_rel_info_wanted=True)),
+    "depth": (
+        "-q -c -M 100 -m all_trec",
+        trec_eval.Options(Max_retrieved_per_topic=100, complete_rel_info_wanted=True),
+    ),
+    "judged": ("-q -c -J -m all_trec", trec_eval.Options(Judged_docs_only=True, complete_rel_info_wanted=True)),
     "parameters": (
         "-q -c -N 100000 -m P.3,7 -m ndcg.0=1,1=3,2=9 -m utility.2,-1,-0.5,0.25 -m set_F.0.5 -m rbp.p=0.8 "
         "-m rbp_resid.p=0.8 -m 11pt_avg..25,.5,.75 -m iprec_at_recall..05,.15 -m Rprec_mult.0.5,3 -m relstring.20 "
         "-m G.0=1,1=2,2=5 -m Rndcg.0=1,1=2",
-        trec_eval.Options(complete_rel_info=True, number_docs_in_coll=100_000),
+        trec_eval.Options(complete_rel_info_wanted=True, Number_docs_in_coll=100_000),
     ),
 }
 

@@ -76,7 +76,7 @@ class TestRelevanceEvaluator:
             run = {str(q): {d: float(draw.randrange(5)) for d in draw.sample(documents, 3)} for q in range(4)}
             evaluator = rb.interop.RelevanceEvaluator(qrels, ["all_trec"], level, judged_only)
             found = evaluator.evaluate(run)
-            options = trec_eval.Options(level_for_rel=level, judged_docs_only=judged_only)
+            options = trec_eval.Options(level_for_rel=level, Judged_docs_only=judged_only)
             asked = dict.fromkeys(ours.supported_nicknames["all_trec"], "")
             command = trec_eval.evaluation(Reading().judgments(qrels), as_run(run), asked, options)
             for topic, values in zip(command.topics, command.value.tolist(), strict=True):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, everyday, group_under, whole
+from rankbounds.commands.console.options import Option, Options, call, everyday, group_under, whole
 from rankbounds.errors import RankboundsError, UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import STANDARD_INPUT
@@ -128,19 +128,12 @@ def run_trec_eval(options: Options) -> None:
         raise UsageError(f"-R is one of {', '.join(trec_eval.FORMATS)}, not {options.Rel_info_format}.{hint}")
     if options.Rel_info_format == "prefs" and options.formats is None:
         options.formats = "prefs,"
-    chosen = trec_eval.Options(
-        options.level_for_rel,
-        options.Max_retrieved_per_topic,
-        options.Judged_docs_only,
-        options.complete_rel_info_wanted,
-        options.Number_docs_in_coll,
-        None if options.Zscore is None else trec_eval.ZScores.read(options.Zscore),
-    )
+    z_scores = None if options.Zscore is None else trec_eval.read_z_scores(options.Zscore)
     lines = trec_eval.lines(
         reading.judgments_from(options),
         reading.run_from(options, options.run_file),
         options.measures or (),
-        chosen,
+        call(options, trec_eval.Options, z_scores=z_scores),
         per_topic=options.query_eval_wanted,
         summary=not options.nosummary,
     )

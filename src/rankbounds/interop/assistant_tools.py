@@ -16,17 +16,10 @@ from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-from rankbounds.checking.explanation import explain
-from rankbounds.checking.submissions import check
-from rankbounds.comparison.verdict import compare
+import rankbounds as rb
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
-from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.files.opening import matching
 from rankbounds.files.reported_scores import stated
-from rankbounds.judging.audits.audit import audit
-from rankbounds.judging.audits.sample import draw_sample
-from rankbounds.judging.next.judge_next import judge_next
-from rankbounds.version import __version__
 
 MOST_FILES = 500
 MOST_BYTES = 4 << 30
@@ -153,7 +146,7 @@ class Tools:
 
     def check(self, runs: Data, qrels: Data | None = None) -> dict[str, Any]:
         """Check whether runs can be read and scored: errors with file and line, warnings, ties. Call this first."""
-        found = check(self.folder.inputs(runs), None if qrels is None else self._judgments(qrels))
+        found = rb.check(self.folder.inputs(runs), None if qrels is None else self._judgments(qrels))
         return self._answer("check", found.words(), found)
 
     def evaluate(
@@ -167,9 +160,8 @@ class Tools:
         columns: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Score runs against judgments; low and high are what unjudged documents leave open."""
-        scores = evaluate(
-            *self._collection(qrels, runs), **_given(measures=measures, ties=ties, unjudged=unjudged, columns=columns)
-        )
+        how = _given(measures=measures, ties=ties, unjudged=unjudged, columns=columns)
+        scores = rb.evaluate(*self._collection(qrels, runs), **how)
         return self._answer("evaluate", str(scores), scores, per_topic=per_topic)
 
     def compare(
@@ -182,7 +174,8 @@ class Tools:
         columns: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Compare runs: is one better, or is it noise? Of two runs the second is compared with the first."""
-        found = self._compare(qrels, runs, measures, baseline, ties, columns)
+        how = _given(measures=measures, baseline=baseline, ties=ties, columns=columns)
+        found = rb.compare(*self._collection(qrels, runs), **how)
         return self._answer("compare", found.words(), found)
 
     def gate(
@@ -195,14 +188,15 @@ class Tools:
         columns: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Hold runs against conditions such as "nDCG@10 worse" or "judged@10 < 0.5": pass, fail or undecided."""
-        held = self._compare(qrels, runs, None, baseline, "trec", columns).gate(conditions, margin=margin)
+        how = _given(baseline=baseline, columns=columns)
+        held = rb.compare(*self._collection(qrels, runs), **how).gate(conditions, margin=margin)
         return self._answer("gate", held.words(), held) | {"exit_code": held.exit_code}
 
     def explain(self, qrels: Data, reported: str, run: Data | None = None) -> dict[str, Any]:
         """Find out why another tool reports another number: reported is "nDCG@10=0.534", or a file of its output."""
         if os.sep in reported or stated(reported) is None:
             reported = self.folder.file(reported)
-        found = explain(*self._collection(qrels, run), reported)
+        found = rb.explain(*self._collection(qrels, run), reported)
         return self._answer("explain", found.words(), found)
 
     def judge_next(
@@ -216,29 +210,27 @@ class Tools:
     ) -> dict[str, Any]:
         """List the unjudged documents whose judgment would tell most; compare names two runs, or is ["all"]."""
         pair: Any = None if compare is None else "all" if compare == ["all"] else tuple(compare)
-        plan = judge_next(
-            *self._collection(qrels, runs), budget=budget, **_given(measure=measure, compare=pair, columns=columns)
-        )
+        how = _given(measure=measure, compare=pair, columns=columns)
+        plan = rb.judge_next(*self._collection(qrels, runs), budget=budget, **how)
         return self._answer("judge_next", plan.words(), plan)
 
     def sample(self, labels: Data, runs: Data, budget: int, measure: str = "nDCG@10", seed: int = 0) -> dict[str, Any]:
         """Draw the documents that people should judge to audit a model's labels; fill in the column relevance."""
-        drawn = draw_sample(*self._collection(labels, runs), measure, budget=budget, seed=seed)
+        drawn = rb.judging.draw_sample(*self._collection(labels, runs), measure, budget=budget, seed=seed)
         words = (
             f"{len(drawn.rows())} documents were drawn (seed {seed}). Let people judge them in this order, from the "
             "first on, and write their grades into the column relevance; then call audit with the file."
         )
-        header, *lines = drawn.render("csv").splitlines()
-        to_fill_in = "".join(f"{line}\n" for line in (f"{header},relevance", *(f"{line}," for line in lines)))
-        return self._answer("sample", words, drawn, file=to_fill_in)
+        header, _, lines = drawn.render("csv").partition("\n")
+        return self._answer("sample", words, drawn, file=f"{header},relevance\n" + lines.replace("\n", ",\n"))
 
     def audit(
         self, labels: Data, sample: str | list[Any], runs: Data, measures: Names | None = None, difference: bool = False
     ) -> dict[str, Any]:
         """Correct scores by a model's labels with a sample that people judged, with intervals that cover."""
         given, systems = self._collection(labels, runs)
-        judged: Any = self.folder.inputs(sample)
-        found = audit(given, judged, systems, difference=difference, **_given(measures=measures))
+        judged = self.folder.inputs(sample)
+        found = rb.audit(given, judged, systems, difference=difference, **_given(measures=measures))
         return self._answer("audit", found.words(), found)
 
     def _judgments(self, given: Data) -> Any:
@@ -250,24 +242,14 @@ class Tools:
     def _collection(self, qrels: Data, runs: Data | None) -> tuple[Any, Any]:
         return self._judgments(qrels), None if runs is None else self.folder.inputs(runs)
 
-    def _compare(
-        self,
-        qrels: Data,
-        runs: Data,
-        measures: Names | None,
-        baseline: str | None,
-        ties: str,
-        columns: dict[str, str] | None,
-    ) -> Any:
-        chosen = _given(measures=measures, baseline=baseline, ties=ties, columns=columns)
-        return compare(*self._collection(qrels, runs), **chosen)
-
     def _answer(self, name: str, words: str, result: Any, *, file: str = "", **how: Any) -> dict[str, Any]:
         """Return the sentences, the first rows, and the path of all rows, or ``file``, a table that people fill in."""
         written = result.render("json", **how)
         rows = json.loads(written)
         shown = rows[:MOST_ROWS]
-        said = _short(self.folder.shown(words))
+        said = self.folder.shown(words)
+        if (more := len(said) - MOST_CHARACTERS + 100) > 0:
+            said = f"{said[:-more]} ... ({more:,} characters more)"
         while shown and len(said) + len(json.dumps(shown)) > MOST_CHARACTERS:
             shown = shown[: len(shown) // 2]
         answer: dict[str, Any] = {"answer": said, "rows": shown}
@@ -285,10 +267,6 @@ class Tools:
 
 def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
-
-
-def _short(text: str, most: int = MOST_CHARACTERS - 100) -> str:
-    return text if len(text) <= most else f"{text[:most]} ... ({len(text) - most:,} characters more)"
 
 
 NAMES = ("check", "evaluate", "compare", "gate", "explain", "judge_next", "sample", "audit")
@@ -323,7 +301,7 @@ def tool_server(folder: str | os.PathLike[str] = ".", *, writes: bool = True) ->
     except ImportError:
         raise UsageError('The tool server needs the package mcp: pip install "rankbounds[mcp]".') from None
     tools, one_at_a_time = Tools(folder, writes=writes), threading.Lock()
-    server = MCPServer("rankbounds", instructions=INSTRUCTIONS, version=__version__)
+    server = MCPServer("rankbounds", instructions=INSTRUCTIONS, version=rb.__version__)
 
     def guarded(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
         """The function with its warnings as notes, and its errors as one sentence."""

@@ -143,8 +143,10 @@ def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str
 
     Parameters of one measure in several names are merged; its usual ones apply if none are given.
     """
-    expanded = {name: isinstance(one, str) and one in NICKNAMES for one in given for name in _expand_names(one)}
-    names = [name for name, from_nickname in expanded.items() if name in supported_measures or not from_nickname]
+    names: dict[str | Measure, None] = {}
+    for one in given:
+        several = NICKNAMES.get(one) if isinstance(one, str) else None
+        names |= dict.fromkeys([one] if several is None else [name for name in several if name in supported_measures])
     parameters: dict[str, set[str]] = {}
     for name in names:
         base, values = _family_of(name)
@@ -159,10 +161,6 @@ def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str
             same = isinstance(name, Measure) or trec_name(measure) == name
             named[trec_name(measure) if same else str(measure)] = measure
     return named, {name: 0.0 for name in _NO_NUMBERS if name in names}
-
-
-def _expand_names(given: str | Measure) -> Iterable[str | Measure]:
-    return NICKNAMES.get(given, [given]) if isinstance(given, str) else [given]
 
 
 def _family_of(name: str | Measure) -> tuple[str, list[str]]:

@@ -66,29 +66,26 @@ gives grade 0 something: the two must differ."""
 LINEAR = GainRule(((NONRELEVANT, 0.0),))
 
 
-@dataclass(frozen=True)
-class ZScores:
-    """The mean and standard deviation of measures over reference runs, by topic and measure."""
+ZScores = dict[tuple[str, str], tuple[float, float]]
+"""The mean and standard deviation of measures over reference runs, by topic and measure."""
 
-    source: str
-    reference: dict[tuple[str, str], tuple[float, float]]
 
-    @classmethod
-    def read(cls, path: str) -> ZScores:
-        """From lines of a topic, a measure, its mean and its standard deviation."""
-        reference: dict[tuple[str, str], tuple[float, float]] = {}
-        for place, row in rows_of_fields(path, "topic", "measure", "mean", "standard deviation"):
-            if not (is_number(row[2]) and is_number(row[3])):
-                raise DataError(place, f'"{row[2]} {row[3]}" are not a mean and a standard deviation.')
-            reference[row[0], row[1]] = float(row[2]), float(row[3])
-        return cls(path, reference)
+def read_z_scores(path: str) -> ZScores:
+    """Read lines of a topic, a measure, its mean and its standard deviation."""
+    reference: ZScores = {}
+    for place, row in rows_of_fields(path, "topic", "measure", "mean", "standard deviation"):
+        if not (is_number(row[2]) and is_number(row[3])):
+            raise DataError(place, f'"{row[2]} {row[3]}" are not a mean and a standard deviation.')
+        reference[row[0], row[1]] = float(row[2]), float(row[3])
+    return reference
 
-    def __call__(self, topic: str, name: str, value: float) -> float:
-        """How many standard deviations a value lies above the mean."""
-        mean, deviation = self.reference.get((topic, name), (nan, 0.0))
-        if deviation:
-            return (value - mean) / deviation
-        return 0.0 if value == mean else NO_Z_SCORE
+
+def z_score(reference: tuple[float, float], value: float) -> float:
+    """Return how many standard deviations a value lies above the mean."""
+    mean, deviation = reference
+    if deviation:
+        return (value - mean) / deviation
+    return 0.0 if value == mean else NO_Z_SCORE
 
 
 @dataclass(frozen=True)
@@ -96,10 +93,10 @@ class Options:
     """trec_eval's options, under the names that it has for them."""
 
     level_for_rel: int = 1
-    max_retrieved_per_topic: int | None = None
-    judged_docs_only: bool = False
-    complete_rel_info: bool = False
-    number_docs_in_coll: int = 0
+    Max_retrieved_per_topic: int | None = None
+    Judged_docs_only: bool = False
+    complete_rel_info_wanted: bool = False
+    Number_docs_in_coll: int = 0
     z_scores: ZScores | None = None
 
 
@@ -154,7 +151,7 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     orders = sorted({"trec", *(entry.order for entry in entries)}, reverse=True)  # that of most measures first
 
     def join_by(order: Order) -> Joined:
-        prepared = Preparation(depth=options.max_retrieved_per_topic, order=order)(run)
+        prepared = Preparation(depth=options.Max_retrieved_per_topic, order=order)(run)
         return join(prepared, facts, order=order, topics="shared", keep_judgments=of_groups is not None)
 
     by_order = {order: join_by(order) for order in orders}
@@ -167,9 +164,9 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     strings = [""] * len(facts.query_ids)
     length = int(_number(asked.get("relstring") or LENGTH_OF_RELSTRING, "relstring"))
     for order, lists in by_order.items():
-        for rankings in chain(lists.batches, lacking if options.complete_rel_info else []):
+        for rankings in chain(lists.batches, lacking if options.complete_rel_info_wanted else []):
             with_groups = rankings if of_groups is None else rankings.rejudged(of_groups)
-            rankings = rankings.condensed() if options.judged_docs_only else rankings
+            rankings = rankings.condensed() if options.Judged_docs_only else rankings
             with_gains = {rule: replace(rankings, facts=own, _memory={}) for rule, own in facts_by_rule.items()}
             for place, entry in enumerate(entries):
                 if entry.order == order:
@@ -183,14 +180,14 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
     for number in missing:
         value[number, taken_back] = 0.0
         strings[number] = strings[number] if asked.get("relstring") else ""
-    kept = set(range(len(facts.query_ids))).difference(() if options.complete_rel_info else missing)
+    kept = set(range(len(facts.query_ids))).difference(() if options.complete_rel_info_wanted else missing)
     topics = sorted(kept, key=lambda number: facts.query_ids[number].encode("utf-8", "surrogateescape"))
     if options.z_scores is not None:
         for place, entry in enumerate(entries):
             if entry.base != "num_q":
-                value[topics, place] = [
-                    options.z_scores(facts.query_ids[number], entry.name, value[number, place]) for number in topics
-                ]
+                for number in topics:
+                    reference = options.z_scores.get((facts.query_ids[number], entry.name), (nan, 0.0))
+                    value[number, place] = z_score(reference, value[number, place])
     return Evaluation(
         [facts.query_ids[number] for number in topics],
         entries,
@@ -214,7 +211,7 @@ def lines(
     options = options or Options()
     asked = _requested_names(measures or ["official"])
     scored = evaluation(qrels, run, asked, options)
-    if scored.missing and not options.complete_rel_info:
+    if scored.missing and not options.complete_rel_info_wanted:
         warn(
             f"{run.name} lacks {len(scored.missing)} of the judged topics ({some(scored.missing)}): they are left out. "
             "trec_eval 10 ends with an error here; with -c they count as 0."
@@ -301,7 +298,7 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
 
 def _column(measure: Measure, options: Options) -> Column:
     """Return what computes a measure, with a column per judgment group for judged documents."""
-    if options.judged_docs_only and isinstance(measure, OverGroups):
+    if options.Judged_docs_only and isinstance(measure, OverGroups):
         return partial(mean_over_groups, Condensed(measure.of_group()))
     return measure.value
 
@@ -345,12 +342,12 @@ def _utility(parameters: str, options: Options) -> Measure:
     weights = [_number(part, "utility") for part in parameters.split(",")] if parameters else [1.0, -1.0, 0.0, 0.0]
     if len(weights) != 4:
         raise UsageError(f'"utility.{parameters}": write four numbers, as in utility.1,-1,0,0.')
-    if weights[3] and not options.number_docs_in_coll:
+    if weights[3] and not options.Number_docs_in_coll:
         raise UsageError(
             f'"utility.{parameters}": the last number needs -N, the number of documents in the collection.'
         )
     hit, noise, miss, rest = weights
-    return Utility(hit, noise, miss, rest, options.number_docs_in_coll)
+    return Utility(hit, noise, miss, rest, options.Number_docs_in_coll)
 
 
 class _Rnonrel(PrefShareR):
@@ -422,7 +419,9 @@ def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
 
 def _summarise(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
     """Sum topic by topic, as trec_eval does, so that means half way between two printed numbers round alike."""
-    if entry.base == "num_rel" and options.complete_rel_info and not entry.in_deviations:  # whatever the level is
+    if (
+        entry.base == "num_rel" and options.complete_rel_info_wanted and not entry.in_deviations
+    ):  # whatever the level is
         return float(facts.relevant(1.0).sum())
     total = float(np.cumsum(values)[-1])
     if entry.total == "sum":
