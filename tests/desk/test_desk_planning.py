@@ -42,7 +42,8 @@ def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
     with Served(collection, goal={"compare": ("reranked", "dense")}) as served:
         goal_of(served)
         goal, first = served.say("next", judge="ann", page="p")[1]["goal"], list(served.desk.planned)
-        arguments = [str(served.qrels), str(collection / "runs"), "--compare", *names, "--until", "settled"]
+        arguments = [str(served.qrels), str(collection / "runs"), "-m", "RBP", "--compare", *names]
+        arguments += ["--until", "settled"]
         assert main(["judge-next", *arguments, "--format", "json", "--budget", "300"]) == 0
         told = capsys.readouterr()
         assert goal["sentences"] == [line.removeprefix("rankbounds: ") for line in told.err.splitlines()]

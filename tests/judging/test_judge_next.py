@@ -17,13 +17,17 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.columns import pairs
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
+from rankbounds.desk.planning import plan_next
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging.next import residuals
 from rankbounds.judging.next.plan import SettlingPlan, difference_left
 from rankbounds.judging.next.question import DRAWS_OF_EFFECTS, Question, SimulatedJudging, least_count
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.report import Choices, gather
+from rankbounds.report.page import Live
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1, "x": 1}, "2": {"a": 1, "d": 0, "z": 2}}
 RUNS = {
@@ -65,7 +69,7 @@ def test_threads_that_share_a_run_keep_its_documents_and_ranks_together(monkeypa
 
     def plan(threads):
         monkeypatch.setattr(residuals, "worth_starting", lambda: threads)
-        return rb.judge_next({topic: {"d0": 1} for topic in run}, {"one": run}, budget=500).rows()
+        return rb.judge_next({topic: {"d0": 1} for topic in run}, {"one": run}, budget=500, measure="RBP").rows()
 
     def rest(frame, *_):
         time.sleep(1e-4)
@@ -296,7 +300,11 @@ def test_command(tmp_path, capfd):
     assert "as judged, run" in err
     rows, _ = told("-m", "nDCG@10")
     assert len(rows) == 4
-    rows, _ = told()
+    with pytest.raises(AssertionError):
+        told("--until", "settled")
+    assert "--until) needs a comparison" in capfd.readouterr().err
+    assert told()[0] == rows
+    rows, _ = told("-m", "RBP")
     assert {"query_id", "doc_id", "weight", "residual_after"} <= set(rows[0])
 
 
@@ -304,11 +312,40 @@ def test_the_paragraph_says_what_to_judge_for_any_measure():
     simulated = rb.studies.simulate(2, 20, 100, 40, pool_depth=6, relevant=0.4, best=0.5, worst=0.55, seed=3)
     evidence = Evidence(simulated.pooled, simulated.runs)
     for name in ("nDCG@10", "AP", "RBP(p=0.8)"):
-        plan = evidence.to_judge(rb.parse_measure(name), 0, 1)
+        plan = evidence.to_judge(rb.parse_measure(name))
         assert plan is not None
         compared = evidence.compare([name])
         assert compared.pairs.rows()[0]["certain_low"] < 0 < compared.pairs.rows()[0]["certain_high"]
         assert f"{plan.query_ids[0]}/{plan.doc_ids[0]}" in compared.words()
+
+
+@pytest.mark.parametrize("measures", [[], ["-m", "AP"], ["-m", "RBP,AP"]])
+@pytest.mark.parametrize("names", [["dense", "reranked"], ["bm25", "bm25-expanded", "dense", "learned", "reranked"]])
+def test_every_place_names_the_same_documents(names, measures, command):
+    """The last line of compare, the command, Python, the report and the judging page, for two runs and for five."""
+    qrels, runs = DATA / "qrels.txt", [DATA / "runs" / f"{name}.txt" for name in names]
+    chosen = measures[1].split(",") if measures else list(DEFAULT_MEASURES)
+    by = ["-m", chosen[0]] if measures else []
+    rows = json.loads(command("judge-next", qrels, *runs, *by, "--format", "json")[1])
+    asked = [(row["query_id"], row["doc_id"]) for row in rows]
+    assert len(asked) == 20
+    choices = Choices(measures=chosen)
+    next_in_report = gather(qrels, runs, choices)["next"]
+    assert [tuple(row[:2]) for row in next_in_report["rows"]] == asked
+    planned, goal = plan_next(Live(str(qrels), [str(run) for run in runs], choices), seed=0)
+    assert planned[:20] == asked
+    assert goal["measure"] == str(rb.parse_measure(chosen[0]))
+    assert next_in_report["words"] == " ".join(rb.judge_next(qrels, runs, measure=chosen[0]).sentences())
+    plan = Evidence.read(qrels, runs).to_judge(rb.parse_measure(chosen[0]), budget=20)
+    assert list(zip(plan.query_ids, plan.doc_ids, strict=True)) == asked
+    if len(names) == 2:
+        first = ", ".join(f"{query}/{doc}" for query, doc in asked[:3])
+        assert f"Start with topic/document {first}" in command("compare", qrels, *runs, *measures)[1]
+    else:  # the sentences on a pair of several runs name what is asked of this pair
+        words = " ".join(rb.compare(qrels, runs, chosen[0]).pair_words.sentences(0, 4, 2))
+        pair = rb.judge_next(qrels, runs, measure=chosen[0], compare=("reranked", "dense"), budget=3)
+        named = ", ".join(f"{row['query_id']}/{row['doc_id']}" for row in pair.rows())
+        assert f"Start with topic/document {named}" in words
 
 
 @pytest.mark.parametrize(

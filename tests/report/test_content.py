@@ -349,12 +349,6 @@ def test_of_many_runs_only_pairs_of_those_that_lead_or_with_the_leader_are_bound
     assert all(pair == closely or pair & leaders for pair in asked)
 
 
-def test_what_to_judge_next_is_that_of_judge_next_though_only_the_tops_of_runs_are_ranked(demo):
-    plan = rb.judge_next(DATA / "qrels.txt", DATA / "runs", budget=content.NEXT_DOCUMENTS)
-    assert [tuple(row[:2]) for row in demo["next"]["documents"]] == list(zip(plan.query_ids, plan.doc_ids, strict=True))
-    np.testing.assert_allclose([row[2] for row in demo["next"]["documents"]], plan.weight)
-
-
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_since_scores_were_saved(tmp_path, capsys):
     """The page says what changed in judgments, options and runs, and that nothing did."""

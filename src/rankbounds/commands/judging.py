@@ -10,6 +10,7 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call, everyday
 from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging import pools
 from rankbounds.judging.next.residuals import STRATEGIES
 
@@ -21,22 +22,22 @@ from rankbounds.judging.next.residuals import STRATEGIES
         Option("--budget N", "number of documents (default 20)", 20),
         Option(
             "-m, --measure, --for MEASURE",
-            "any measure: RBP(p=0.8) (default), nDCG@10, AP, P@10, ...",
-            "RBP(p=0.8)",
+            f"any measure: {DEFAULT_MEASURES[0]} (default), AP, RBP(p=0.8), P@10, ...",
+            DEFAULT_MEASURES[0],
             words=scoring.measure_names,
         ),
         replace(
             reading.COMPARE,
-            help="the question to settle: which of two runs is better (--compare bm25 dense), or which runs beat the "
-            "leader (--compare all)",
+            help="the question to settle: which of two runs is better (--compare bm25 dense; the default for two), or "
+            "which runs beat the leader (--compare all)",
         ),
         Option(
             "--until WHEN",
-            "with --compare: estimate how many judgments settle the question, or decide it with this probability "
-            "(0.95)",
+            "for two runs or with --compare: estimate how many judgments settle the question, or decide it with this "
+            "probability (0.95)",
         ),
     ),
-    Option("--strategy S", "A (default), B or C, for RBP, P and DCG without --compare", "A", words=STRATEGIES),
+    Option("--strategy S", "A, B or C: for all runs' scores by RBP, P or DCG", words=STRATEGIES),
     *scoring.probability("logistic (default: estimated from the judgments)", "logistic"),
     scoring.SEED,
     scoring.ORDER,
@@ -50,14 +51,15 @@ def run_judge_next(options: Options) -> None:
       rankbounds judge-next qrels.txt runs
       rankbounds judge-next qrels.txt runs --compare reranked dense --budget 50
 
-    Without --compare: the documents that narrow the bounds of all runs' means most. For RBP, P and DCG, weight is the
-    summed weight of a document in all runs, and residual_after is what remains open once it and all documents above it
-    are judged. Strategy A lowers the sum of all residuals fastest; B prefers runs with large residuals, C prefers those
-    and good runs. For other measures value is the sum of a document's effects on the runs' means.
+    Two runs, or --compare, ask which is better: value is how far a judgment is expected to move the bound that settles
+    the question (for measures other than RBP, P and DCG the order is good, but values do not add up). --until settled
+    (or 0.95) simulates how many judgments that takes, with the probabilities of --q. "compare", "report" and "serve"
+    name the same documents.
 
-    With --compare, value is how far a judgment is expected to move the bound that settles the question (for measures
-    other than RBP, P and DCG the order is good, but values do not add up). --until settled (or 0.95) simulates how many
-    judgments that takes, with the probabilities of --q. --format trec writes a pool file to be filled in.
+    More runs ask for all scores: value is a document's part of the standard deviations of the runs' means. For RBP, P
+    and DCG, weight is its summed weight in all runs, and residual_after is what remains open once it and all documents
+    above it are judged. Strategy A lowers the sum of all residuals fastest; B prefers runs with large residuals, C
+    those and good runs. --format trec writes a pool file to be filled in.
     """
     from rankbounds.judging.next.judge_next import judge_next
     from rankbounds.measures import parse_measure
@@ -70,7 +72,7 @@ def run_judge_next(options: Options) -> None:
         judge_next,
         judgments,
         runs,
-        strategy=options.strategy.upper(),
+        strategy=options.strategy and options.strategy.upper(),
         compare=reading.compared_from(options.compare),
         q=scoring.probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
         progress=progress_on_terminal("steps of the plan"),

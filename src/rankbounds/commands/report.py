@@ -110,8 +110,8 @@ def choices_from(options: Options) -> Choices:
         Option("--grades G", "grades: 3 for 0 to 3, or 0=off topic,1=related,2=answers (default: those of QRELS)"),
         replace(
             reading.COMPARE,
-            help="the goal: which of two runs is better (--compare bm25 dense), or which runs beat the leader "
-            "(--compare all), by the first measure",
+            help="the goal: which of two runs is better (--compare bm25 dense; the default for two), or which runs "
+            "beat the leader (--compare all), by the first measure",
         ),
         Option(
             "--labels FILE",
@@ -126,7 +126,7 @@ def choices_from(options: Options) -> Choices:
         "--token TOKEN",
         "the secret that opens the page, required with --host; new makes one; RANKBOUNDS_TOKEN sets it too",
     ),
-    Option("--until WHEN", "with --compare: settled (default), or decided with a probability (0.95)", "settled"),
+    Option("--until WHEN", "settled (default with --compare), or decided with a probability (0.95)"),
     Option("--shared SHARE", "share of the documents that every judge sees (default 0)", 0.0),
     *CHOICES,
 )
@@ -192,13 +192,12 @@ def _judging(options: Options, live: Live) -> Office:
         goal |= {"labels": options.labels, "sample": options.worklist}
     else:
         goal |= {"until": options.until, "seed": options.seed}
-        if options.compare is not None:
-            criterion(options.until, goal["compare"])
     if not 0 <= options.shared <= 1:
         raise UsageError(f"--shared is a share, a number from 0 to 1, not {options.shared:g}.")
     for name in options.judge or ():
         check_name(name)
     runs = reading.runs_from(options)  # what is wrong with them is told before anything is served
+    criterion(options.until, goal["compare"] or len(runs) == 2 or None)
     user = ""
     if not options.judge:
         with contextlib.suppress(KeyError, OSError, ImportError):  # a machine need not say who works on it

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from rankbounds.comparison.comparison import Comparison
     from rankbounds.comparison.testing import PairTestingOptions
     from rankbounds.evaluation.options import Options
-    from rankbounds.judging.next.plan import SettlingPlan
+    from rankbounds.judging.next.plan import JudgingPlan, SettlingPlan
 
 JUDGMENTS = 10
 """How many documents to name as those whose judgments matter most."""
@@ -372,21 +372,22 @@ class Evidence:
         return self._once("unpooled", make=lambda: frozenset(name for name, lists in pairs if not looks_pooled(lists)))
 
     @property
-    def _models(self) -> ChosenModels:
-        """Return probabilities of relevance: of calibrated labels if there are any, else estimated from judgments.
-
-        Even ones (of no ``kind``) where there is nothing to estimate from.
-        """
+    def _estimated(self) -> ChosenModels:
+        """Return probabilities of relevance: of calibrated labels if there are any, else estimated from judgments."""
 
         def estimate() -> ChosenModels:
-            held = self.runs, self.facts, self.assumptions, self._all_batches
             rule, known = self.assumptions.unjudged, cast("str | ByDocument", "logistic")
             if isinstance(rule, CalibratedRule):
                 labelled = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
                 known = ByDocument(self.qrels.pairs.take(labelled), rule.chance[labelled], rule.q)
-            return ChosenModels.or_even(RBP(), known, None, *held)
+            return ChosenModels(known, None, self.runs, self.facts, self.assumptions, self._all_batches)
 
-        return self._once("models", make=estimate)
+        return self._once("estimated", make=estimate)
+
+    @property
+    def _models(self) -> ChosenModels:
+        """Return probabilities of relevance, even ones (of no ``kind``) where there is nothing to estimate from."""
+        return self._once("models", make=lambda: self._estimated.or_even(RBP()))
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
         """Count the topics on which each pair can differ at most over all judgments."""
@@ -419,19 +420,22 @@ class Evidence:
         lists = [(self.names[run], self._batches(run)) for run in (a, b)]
         return lead_changes(lists, self.facts, measure)
 
-    def to_judge(self, measure: Measure, a: int, b: int) -> SettlingPlan | None:
-        """Plan the judgments that settle most between two runs; None if unknown."""
-        if self.assumptions.ties not in ORDERS or not self._follows_unjudged or not self._few_rows:
-            return None
-        if not follows_grades(measure):
-            return None
-        from rankbounds.judging.next.question import Question
+    def to_judge(
+        self, measure: Measure, pair: tuple[int, int] | None = None, budget: int = JUDGMENTS, *, likely: bool = False
+    ) -> JudgingPlan | SettlingPlan | None:
+        """Plan judgments as ``judge_next`` does, for two runs or all; None where that would take long or is unknown.
 
-        question = Question(self.pair(a, b)._models, measure, (0, 1), seed=SEED)
-        try:
-            return question.plan(question.pairs_of_leader(), JUDGMENTS) or None
-        except NotEstimatedError:
+        ``likely``: how likely each of two runs is better is estimated, too.
+        """
+        condensed = self.assumptions.unjudged.name == "condensed"
+        if self.assumptions.ties not in ORDERS or condensed or not self._few_rows or not follows_grades(measure):
             return None
+        from rankbounds.judging.next.judge_next import plan_judgments
+
+        among = self if pair is None else self.pair(*pair)
+        return plan_judgments(
+            self.qrels, among.runs, measure, self.assumptions, lambda _: among._estimated, budget=budget, likely=likely
+        )
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:

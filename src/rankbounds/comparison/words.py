@@ -62,7 +62,7 @@ class PairWords:
             choices["lead"], more = wording.lead_sentence(changes, held["difference"])
             held |= more
             if held["certain_low"] <= 0 <= held["certain_high"] and not comparison.strange[[a, b]].any():
-                plan = comparison.evidence.to_judge(measure, a, b)
+                plan = comparison.evidence.to_judge(measure, (a, b))
                 choices["judge"], more = wording.judge_sentence(
                     plan, foreseen=is_plain_sum(measure) and not comparison.evidence.pair(a, b).unknown
                 )

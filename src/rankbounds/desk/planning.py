@@ -23,16 +23,12 @@ from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.desk.desk import Desk
 from rankbounds.desk.judgment_file import Pair
 from rankbounds.errors import RankboundsError, UsageError
-from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.judging.audits.audit import audit
 from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.next.judge_next import judge_next
-from rankbounds.judging.next.plan import SETTLED, JudgingPlan, difference_left
-from rankbounds.judging.next.residuals import plan_by_residual
-from rankbounds.measures import Measure, parse_measures
-from rankbounds.measures.rank_biased_precision import RBP
+from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan, difference_left
+from rankbounds.measures import parse_measures
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.report.content import judging_depth
 from rankbounds.report.page import Live
 
 BUDGET = 300
@@ -89,46 +85,34 @@ def audit_so_far(
 
 
 def plan_next(
-    live: Live, compare: tuple[str, str] | str | None = None, until: str = SETTLED, seed: int = 0
+    live: Live, compare: tuple[str, str] | str | None = None, until: str | None = None, seed: int = 0
 ) -> tuple[list[Pair], dict[str, Any]]:
     """Plan from the files as they are: the documents to judge next, and what the page shows of the goal.
 
-    The goal is to settle a comparison (``compare``, ``until`` and ``seed`` as in ``judge_next``), or to narrow what all
-    runs leave open. ``bounds`` are the least and the greatest difference that are left between two ``runs``; ``open``
-    is by how much a run's mean is open on average. Where the goal cannot be computed, ``trouble`` says why, and
-    documents are in the order of their weights in all runs.
+    The question is that of ``judge_next``, by the first measure; with ``compare`` it is to be settled. ``bounds`` are the least and the greatest difference
+    that are left between two ``runs``; ``open`` is by how much a run's mean is open on average. Where the goal cannot
+    be computed, ``trouble`` says why, and documents are those of the default measure for all runs.
     """
-    choices = live.choices
-    chosen = choices.assumptions()
-    ties = chosen.ties if chosen.ties in ORDERS else "trec"
-    order: dict[str, Any] = {"ties": ties, "score_precision": chosen.score_precision}
-    measure: Measure = parse_measures(choices.measures)[0]
+    choices, chosen = live.choices, live.choices.assumptions()
+    measure = parse_measures(choices.measures)[0]
     goal: dict[str, Any] = {"bounds": None, "runs": None, "open": None, "settled": False, "trouble": ""}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report tells
-        qrels, runs = choices.reading().judgments(live.qrels), live.read_runs()
-        plan_for = partial(judge_next, qrels, runs, gain=choices.gain, budget=BUDGET, **order)
-        plan: Any = None
-        if compare is not None:
-            try:
-                plan = plan_for(measure=measure, compare=compare, until=until, seed=seed)
-                goal["settled"] = all(plan.settled)
-                if len(plan.pairs) == 1:
-                    goal |= {"bounds": plan.bounds[0], "runs": plan.pairs[0]}
-            except RankboundsError as error:
-                goal["trouble"] = str(error)
-        if plan is None and isinstance(measure, RBP) and 0 < measure.p < 1 and not choices.gain:
-            depth = judging_depth(measure)
-            plan = plan_by_residual(qrels, runs, measure, BUDGET, assumptions=Assumptions(**order), depth=depth)
-        elif plan is None:
-            try:
-                plan = plan_for(measure=measure)
-            except UsageError:  # nothing can be planned for this measure
-                measure = RBP(0.8)
-                plan = plan_for(measure=measure)
+        plan_for = partial(
+            judge_next, choices.reading().judgments(live.qrels), live.read_runs(), gain=choices.gain, budget=BUDGET,
+            ties=chosen.ties if chosen.ties in ORDERS else "trec", score_precision=chosen.score_precision, seed=seed,
+        )  # fmt: skip
+        try:
+            plan = plan_for(measure=measure, compare=compare, until=until or (SETTLED if compare else None))
+        except RankboundsError as error:
+            goal["trouble"] = str(error)
+            plan = plan_for()
     if isinstance(plan, JudgingPlan):
         goal["open"] = plan.open_means()[0]
-    goal |= {"headline": plan.headline(), "sentences": plan.sentences(), "measure": str(measure)}
+    elif len(plan.pairs) == 1:
+        goal |= {"bounds": plan.bounds[0], "runs": plan.pairs[0]}
+    goal["settled"] = isinstance(plan, SettlingPlan) and plan.is_settled
+    goal |= {"headline": plan.headline(), "sentences": plan.sentences(), "measure": plan.settings["measure"]}
     return list(zip(plan.query_ids, plan.doc_ids, strict=True)), goal
 
 

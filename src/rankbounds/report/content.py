@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import math
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -30,8 +29,7 @@ from rankbounds.evaluation.score_differences import merge_equal
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum
 from rankbounds.judging.audits.judged_sample import left_to_judge
-from rankbounds.judging.next.residuals import plan_by_residual
-from rankbounds.measures import parse_measures
+from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.report.beside import Beside
@@ -51,8 +49,6 @@ FEWEST_RUNS, FEWEST_TOPICS = 20, 50
 LARGEST_IN_MEMORY = 500_000_000
 """Runs of more bytes than this are read one after the other, and what to judge next is left out."""
 NEXT_DOCUMENTS = 20
-LEAST_WEIGHT = 1e-4
-"""What to judge next is not looked for where all ranks below together weigh less than this."""
 LEADING = 20
 """Of more runs than this, only pairs of the leading ones are looked at closely: what unjudged documents do to all pairs
 of 129 runs takes far longer than to score them."""
@@ -144,7 +140,8 @@ def gather(
     choices = choices or Choices()
     reading = choices.reading()
     files = [os.fspath(qrels) if isinstance(qrels, str | os.PathLike) else None]
-    jobs = reading.runs_to_read(runs, None if files == [STANDARD_INPUT] else qrels)
+    named = isinstance(runs, list) and all(isinstance(run, RunToRead) for run in runs)  # qrels may hold a run, too
+    jobs = reading.runs_to_read(runs, None if named or files == [STANDARD_INPUT] else qrels)
     files += [job.path for job in jobs]
     if STANDARD_INPUT in files:
         raise UsageError("A report lists its input files: give files, not standard input (-).")
@@ -176,9 +173,10 @@ def gather(
     if choices.worklist:
         left, listed = left_to_judge(choices.worklist, known)
         words = f"{listed - len(left):,} of the {listed:,} documents that {choices.worklist} lists are judged."
-        to_judge: dict[str, Any] | None = {"words": words, "documents": left[:NEXT_DOCUMENTS]}
+        rows = [row[:2] for row in left[:NEXT_DOCUMENTS]]
+        to_judge: dict[str, Any] | None = {"words": words, "fields": ("query_id", "doc_id"), "rows": rows}
     else:
-        to_judge = _next(evidence, observed, choices)
+        to_judge = _next(evidence, measures[0])
     runs_shown = [scores.runs[run] for run in thinning.runs]
     topics_shown = [scores.query_ids[topic] for topic in thinning.topics]
     in_memory = ""
@@ -365,31 +363,16 @@ def place_words(row: Mapping[str, Any]) -> str | None:
     return None if row["rank_low"] is None else rank_words(row["rank_low"], row["rank_high"])
 
 
-def judging_depth(rbp: RBP) -> int:
-    """How deep to look for documents to judge: all ranks below together weigh less than ``LEAST_WEIGHT``."""
-    return math.ceil(math.log(LEAST_WEIGHT) / math.log(rbp.p)) if rbp.p > 0 else 1
-
-
-def _next(evidence: Evidence | None, observed: Observed, choices: Choices) -> dict[str, Any] | None:
-    """The documents whose judgments would lower the summed residual of RBP most."""
-    rbp, depth = observed.rbp, judging_depth(observed.rbp)
-    if evidence is None or choices.ties_key or (choices.gain and rbp.graded):  # what judge_next does not know of
+def _next(evidence: Evidence | None, measure: Measure) -> dict[str, Any] | None:
+    """What to judge next by the first measure, as ``judge_next`` says; None where it is unknown or would take long."""
+    if evidence is None:
         return None
-    order = Assumptions(observed.assumptions.order, score_precision=choices.score_precision)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # said before
-        try:
-            plan = plan_by_residual(evidence.qrels, evidence.runs, rbp, NEXT_DOCUMENTS, assumptions=order, depth=depth)
-        except UsageError:
-            return None  # not for this kind of RBP
-    shares = plan.number_of_topics * plan.number_of_runs
-    return {
-        "measure": str(rbp),
-        "documents": list(zip(plan.query_ids, plan.doc_ids, plan.weight.tolist(), strict=True)),
-        "open": plan.residual_before / shares,
-        "open_after": (plan.residual_after / shares).tolist(),
-        "depth": depth,
-    }
+        plan = evidence.to_judge(measure, budget=NEXT_DOCUMENTS, likely=True)
+    if plan is None:
+        return None
+    return {"words": plan.words(), "fields": plan.fields, "rows": [list(row.values()) for row in plan.rows()]}
 
 
 def _identity(

@@ -22,26 +22,30 @@ the measure (not approximations of them) lie on one side of 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.choices import check_choice, check_count
+from rankbounds.collection.qrels import Qrels
+from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
 from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
-from rankbounds.measures import RankWeighted, parse_measure
+from rankbounds.measures import Measure, RankWeighted, parse_measure
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
-from rankbounds.probability.models.chosen import KINDS, ChosenModels
+from rankbounds.probability.models.chosen import KINDS, ChosenModels, join_and_warn
 from rankbounds.probability.models.probabilities import as_relevance_probability
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -54,8 +58,8 @@ def judge_next(
     runs: RunsLike,
     *,
     budget: int = 20,
-    measure: MeasureLike = "RBP(p=0.8)",
-    strategy: str = "A",
+    measure: MeasureLike = DEFAULT_MEASURES[0],
+    strategy: str | None = None,
     compare: tuple[str, str] | str | None = None,
     until: str | float | None = None,
     q: Any = "logistic",
@@ -64,7 +68,7 @@ def judge_next(
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[OrderOptions],
 ) -> JudgingPlan | SettlingPlan:
-    """Choose the unjudged documents whose judgments would settle most, for all runs, for two, or for the leader.
+    """Choose the unjudged documents whose judgments would settle most, for two runs, for the leader, or for all runs.
 
     Parameters
     ----------
@@ -75,14 +79,16 @@ def judge_next(
     measure
         Any that depends on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.
     strategy
-        For weighted sums over ranks without a comparison. ``"A"`` takes the documents with the largest weight in all
-        runs together, by which their judgment reduces the summed residual. With ``"B"`` a run's weights count in
-        proportion to its residual, with ``"C"`` also in proportion to the cube of the middle of its possible scores.
+        Asks for all runs' scores, by a weighted sum over ranks. ``"A"`` (without a comparison the default for more than
+        two runs) takes the documents with the largest weight in all runs together, by which their judgment reduces the
+        summed residual. With ``"B"`` a run's weights count in proportion to its residual, with ``"C"`` also in
+        proportion to the cube of the middle of its possible scores.
     compare
-        The names of two runs: order documents by how much they are expected to settle which of the two is better.
-        ``"all"``: by how much they are expected to settle which runs are better than the leader as judged.
+        The names of two runs: order documents by how much they are expected to settle which of the two is better; this
+        is also what two runs alone are asked. ``"all"``: by how much they are expected to settle which runs are better
+        than the leader as judged.
     until
-        With ``compare``: simulate how many judgments it takes until the question is ``"settled"``, whatever else is
+        For a comparison: simulate how many judgments it takes until the question is ``"settled"``, whatever else is
         unjudged, or until one run is the better one with this probability (0.95).
     q, otherwise, seed
         The probability that an unjudged document is relevant, and the seed of draws, as in ``uncertainty``.
@@ -97,44 +103,83 @@ def judge_next(
 
     Notes
     -----
-    A document's value is how far its judgment is expected to move the bound that will settle the question; without a
-    comparison, how much it narrows the bounds of all runs' means. Values of weighted sums over ranks are exact and add
-    up; those of other measures make a good order. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
+    The last line of ``compare``, the report and the judging page ask the same. In a comparison a document's value is
+    how far its judgment is expected to move the bound that will settle the question; without one, its part of the
+    standard deviations of all runs' means. Values of weighted sums over ranks are exact and add up; those of other
+    measures make a good order. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
 
     Examples
     --------
     >>> import rankbounds as rb
     >>> qrels = {"q": {"a": 1, "b": 0}}
     >>> runs = {"one": {"q": ["a", "x", "b"]}, "other": {"q": ["b", "y", "a"]}}
-    >>> plan = rb.judge_next(qrels, runs, budget=2, measure="P@2", compare=("one", "other"), q=0.1)
+    >>> plan = rb.judge_next(qrels, runs, budget=2, measure="P@2", q=0.1)
     >>> [(row["doc_id"], round(row["value"], 3), row["effect"]) for row in plan.rows()]
     [('y', 0.442, 0.5), ('x', 0.058, -0.5)]
-    >>> rb.judge_next(qrels, runs, budget=1, measure="nDCG@2", q=0.1).rows()[0]["doc_id"]
+    >>> several = runs | {"third": {"q": ["x", "a", "y"]}}
+    >>> rb.judge_next(qrels, several, budget=1, measure="nDCG@2", q=0.1).rows()[0]["doc_id"]
     'y'
     """
-    check_count("The budget", budget)
-    check_choice("strategy", strategy, STRATEGIES)
     chosen = parse_measure(measure)
-    level = criterion(until, compare)
     if not (isinstance(q, str) and q in KINDS):
         q, otherwise = as_relevance_probability(q, otherwise), None
     assumptions, reading = chosen_options(
         options, OrderOptions, one_order="Judgments are planned for", threads=worth_starting()
     )
     judgments, systems = reading.judgments(qrels), reading.runs(runs)
-    if compare is None and isinstance(chosen, RankWeighted) and is_plain_sum(chosen) and options.get("gain") is None:
-        return plan_by_residual(judgments, systems, chosen, budget, strategy, assumptions=assumptions)
-    if strategy != "A":
+
+    def models(among: Sequence[Run]) -> ChosenModels:
+        facts = TopicFacts(judgments, assumptions.gain)
+        return ChosenModels(q, otherwise, list(among), facts, assumptions, join_and_warn(among, facts, assumptions))
+
+    return plan_judgments(
+        judgments, systems, chosen, assumptions, models, budget=budget, strategy=strategy, compare=compare, until=until,
+        seed=seed, progress=progress,
+    )  # fmt: skip
+
+
+def plan_judgments(
+    judgments: Qrels,
+    runs: Sequence[Run],
+    measure: Measure,
+    assumptions: Assumptions,
+    models_of: Callable[[Sequence[Run]], ChosenModels],
+    *,
+    budget: int = 20,
+    strategy: str | None = None,
+    compare: tuple[str, str] | str | None = None,
+    until: str | float | None = None,
+    seed: int = 0,
+    likely: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> JudgingPlan | SettlingPlan:
+    """Answer what to judge next, wherever it is asked; ``models_of`` gives the probabilities for some of the runs.
+
+    Two runs, or ``compare``, ask which is better; otherwise documents are chosen for all scores.
+    """
+    check_count("The budget", budget)
+    if strategy is not None:
+        check_choice("strategy", strategy, STRATEGIES)
+    names = [run.name for run in runs]
+    if compare is None and strategy is None and len(runs) == 2:
+        compare = names[0], names[1]
+    level = criterion(until, compare)
+    if compare is None and isinstance(measure, RankWeighted) and is_plain_sum(measure):
+        order = Assumptions(
+            assumptions.order, gain=assumptions.gain, ties_key=assumptions.ties_key,
+            score_precision=assumptions.score_precision,
+        )  # fmt: skip
+        return plan_by_residual(judgments, runs, measure, budget, strategy or "A", assumptions=order)
+    if strategy is not None:
         raise UsageError(f"Strategy {strategy} is only for weighted sums over ranks, without a comparison.")
-    (chosen,) = open_measures([chosen], assumptions)
+    (measure,) = open_measures([measure], assumptions)
     if compare is not None:
-        systems = [systems[number] for number in runs_to_compare([run.name for run in systems], compare)]
-    facts = TopicFacts(judgments, assumptions.gain)
-    models = ChosenModels.or_even(chosen, q, otherwise, systems, facts, assumptions)
-    question = Question(models, chosen, seed=seed)
+        runs = [runs[number] for number in runs_to_compare(names, compare)]
+    models = models_of(runs).or_even(measure)
+    question = Question(models, measure, seed=seed)
     pairs = None if compare is None else question.pairs_of_leader()
     plan = question.plan(pairs, budget, level or 1.0, progress=progress)
-    if plan.settled == (False,) and not models.unknown and plan.unpooled.isdisjoint(plan.pairs[0]):
+    if likely and plan.settled == (False,) and not models.unknown and plan.unpooled.isdisjoint(plan.pairs[0]):
         plan = replace(plan, likely=question.likely())
     if level is not None and pairs is not None:
         if not models.unknown:
@@ -150,7 +195,7 @@ def criterion(until: str | float | None, compare: object) -> float | None:
     if until is None:
         return None
     if compare is None:
-        raise UsageError("until= (--until) needs a comparison: compare= (--compare) names two runs, or all.")
+        raise UsageError("until= (--until) needs a comparison: two runs, or compare= (--compare) names two, or all.")
     if until == SETTLED:
         return 1.0
     try:

@@ -192,15 +192,11 @@ SPAN = (0.05, 0.95)
 
 
 class Question:
-    """Runs under one measure, and what is not known of their documents: those of ``models``, or ``among`` them."""
+    """The runs of ``models`` under one measure, and what is not known of their documents."""
 
-    def __init__(
-        self, models: ChosenModels, measure: Measure, among: Sequence[int] | None = None, *, seed: int = 0
-    ) -> None:
-        self.models, self.measure, self.seed = models, measure, seed
-        self.among = range(len(models.runs)) if among is None else among
-        runs, self.batches = [models.runs[at] for at in self.among], [models.batches[at] for at in self.among]
-        self.collection = OpenCollection(runs, models.facts, models.assumptions, self.batches)
+    def __init__(self, models: ChosenModels, measure: Measure, *, seed: int = 0) -> None:
+        self.models, self.measure, self.seed, self.batches = models, measure, seed, models.batches
+        self.collection = OpenCollection(models.runs, models.facts, models.assumptions, models.batches)
         self._effect: dict[Pair, Floats] = {}
         self._standing: dict[Pair, tuple[float, float, float]] = {}
 
@@ -311,7 +307,7 @@ class Question:
     def likely(self) -> tuple[float, float] | None:
         """How likely the second of two runs is the better one, and the first; None where that would take long."""
         if is_weighted_sum(self.measure):
-            of_runs = [self.models.unjudged(at, self.measure) for at in self.among]
+            of_runs = [self.models.unjudged(at, self.measure) for at in (0, 1)]
             better, worse = chances_of_sums(of_runs, self._model, self._bounds([(0, 1)]))
         else:
             chances = draw_chances(self.drawn.again(SAMPLES, self.seed), [(0, 1)])
@@ -325,16 +321,18 @@ class Question:
     ) -> SettlingPlan:
         """The documents in order of their value, for these pairs or, without any, for all runs' bounds.
 
-        Where a probability below 1 is to be reached, a document's value is its part of the standard deviation.
+        Without pairs, or where a probability below 1 is to be reached, a document's value is its part of the standard
+        deviations.
         """
         names = [run.name for run in self.collection.runs]
         value, effect = np.zeros(len(self.collection)), np.zeros(len(self.collection))
         low: Floats = np.empty(0)
         high, better = low, low
         settled: Flags = np.empty(0, dtype=bool)
+        spread = np.sqrt(self.share * (1 - self.share))
         if pairs is None:
             for _, documents, (of_run,) in self.effects([(run,) for run in range(len(names))], progress):
-                value[documents] += np.abs(of_run)
+                value[documents] += spread[documents] * np.abs(of_run)
                 effect[documents] += of_run
         else:
             low, high = self.bounds(pairs)
@@ -343,7 +341,7 @@ class Question:
             ahead = self.effects_on([pairs[number] for number in opened], progress)
             for number, of_pair in zip(opened, ahead, strict=True):
                 if level < 1:
-                    value += np.sqrt(self.share * (1 - self.share)) * np.abs(of_pair)
+                    value += spread * np.abs(of_pair)
                 else:
                     value += values_of_judging(of_pair, self.share, better[number : number + 1])[0]
                 effect += of_pair

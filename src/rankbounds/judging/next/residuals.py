@@ -37,10 +37,9 @@ def plan_by_residual(
     strategy: str = "A",
     *,
     assumptions: Assumptions,
-    depth: int | None = None,
 ) -> JudgingPlan:
-    """The unjudged documents of judged topics whose judgments take most off the residuals, down to a depth."""
-    facts = TopicFacts(judgments)
+    """The unjudged documents of judged topics whose judgments take most off the residuals."""
+    facts = TopicFacts(judgments, assumptions.gain)
     judgments.pairs.index  # noqa: B018 (built once, before threads share it)
     scoring = Scoring([measure], assumptions, worth_starting())
     seen: list[list[tuple[Ints, Ints]]] = [[] for _ in runs]
@@ -51,7 +50,7 @@ def plan_by_residual(
 
     def see(number: int, rankings: Rankings) -> None:
         assert rankings.row is not None
-        line, place = np.nonzero(rankings.holes[:, :depth])
+        line, place = np.nonzero(rankings.holes)
         seen[number].append((rankings.row[line, place], place + 1))  # at once: threads may share a run
 
     scores = score_joined(join_one, [run.name for run in runs], facts, scoring, observe=see)

@@ -75,16 +75,15 @@ class ChosenModels:
         self._fitted: dict[Any, RelevanceProbability] = {}
         self._estimated: dict[Any, Estimate] = {}
 
-    @classmethod
-    def or_even(cls, measure: Measure, given: Any, otherwise: float | None, *held: Any) -> ChosenModels:
-        """Return those asked for; 0.5 where judgments do not show them for this measure, and why in ``unknown``."""
-        models = cls(given, otherwise, *held)
+    def or_even(self, measure: Measure) -> ChosenModels:
+        """Return these; 0.5 where judgments do not show probabilities for this measure, and why in ``unknown``."""
         try:
-            models.model_of(measure)
+            self.model_of(measure)
         except NotEstimatedError as error:
-            models = cls(0.5, None, *held)
-            models.unknown = error.why
-        return models
+            even = ChosenModels(0.5, None, self.runs, self.facts, self.assumptions, self.batches)
+            even.unknown = error.why
+            return even
+        return self
 
     @classmethod
     def read(
@@ -108,11 +107,7 @@ class ChosenModels:
         facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
         systems = reading.runs(runs)
         lists_pool = bool((facts.qrels.grade == POOLED_NOT_JUDGED).any())
-        joined = [join_lists(run, facts, assumptions, keep_judgments=lists_pool) for run in systems]
-        notes = [RunNotes(missing=lists.missing, unknown=lists.unknown) for lists in joined]
-        for message in topic_warnings([run.name for run in systems], notes, assumptions.topics):
-            warn(message)
-        batches = [list(lists.batches) for lists in joined]
+        batches = join_and_warn(systems, facts, assumptions, keep_judgments=lists_pool)
         models = cls(q, otherwise, systems, facts, assumptions, batches, groups)
         models.reject_lone_run(chosen)
         return models, chosen
@@ -279,3 +274,14 @@ class ChosenModels:
                 "with --groups or --groups-prefix."
             )
         return sentences
+
+
+def join_and_warn(
+    runs: Sequence[Run], facts: TopicFacts, assumptions: Assumptions, *, keep_judgments: bool = False
+) -> list[list[Rankings]]:
+    """Join each run with its judgments once, and warn of topics that runs lack, or that have no judgments."""
+    joined = [join_lists(run, facts, assumptions, keep_judgments=keep_judgments) for run in runs]
+    notes = [RunNotes(missing=lists.missing, unknown=lists.unknown) for lists in joined]
+    for message in topic_warnings([run.name for run in runs], notes, assumptions.topics):
+        warn(message)
+    return [list(lists.batches) for lists in joined]

@@ -2,23 +2,16 @@
 
 function showNext() {
   if (!data.next) { at("next").hidden = at("next-link").hidden = true; return; }
-  const { documents, open, open_after: after, measure, depth: looks } = data.next;
-  const listed = data.next.words !== undefined;
-  at("next-words").textContent = listed ? data.next.words : documents.length
-    ? `By ${measure}, missing judgments leave a run's mean open by ${fixed(open)} on average. Judging these ${documents.length} documents in this order would leave ` +
-      `${fixed(after[after.length - 1])} open. Only the first ${looks} ranks were searched; weight is a document's total weight over all runs.`
-    : `By ${measure} every document that counts in the first ${looks} ranks is judged.`;
-  if (!documents.length) return;
-  const rows = documents.map(([query, doc, weight], number) => ({ number, query, doc, weight, after: listed ? 0 : after[number] }));
+  const { words, fields, rows } = data.next;
+  at("next-words").textContent = words;
+  if (!rows.length) return;
+  const numbers = fields.slice(2).map((name, place) => ({ name: name.replace("_", " "), wide: place > 0, text: (row) => fixed(row.held[place + 2]), order: (row) => row.held[place + 2] }));
   table(at("next-board"), [
     { name: "#", text: (row) => row.number + 1, order: (row) => row.number },
-    { name: "topic", words: true, text: (row) => row.query, order: (row) => row.query, classes: () => ["name"], title: (row) => row.query },
-    { name: "document", words: true, names: true, text: (row) => row.doc, classes: () => ["wrap"] },
-    ...(listed ? [] : [
-      { name: "weight", text: (row) => fixed(row.weight), order: (row) => row.weight },
-      { name: "then open", wide: true, text: (row) => fixed(row.after), order: (row) => row.after },
-    ]),
-  ], rows, { sorted: { by: "#", down: false }, file: "judge-next" });
+    { name: "topic", words: true, text: (row) => row.held[0], order: (row) => row.held[0], classes: () => ["name"], title: (row) => row.held[0] },
+    { name: "document", words: true, names: true, text: (row) => row.held[1], classes: () => ["wrap"] },
+    ...numbers,
+  ], rows.map((held, number) => ({ number, held })), { sorted: { by: "#", down: false }, file: "judge-next" });
 }
 
 function send(what, message) {
