@@ -15,7 +15,7 @@ for (const system of data.systems) for (const name of ["mean", "low", "high", "c
 for (const list of lists || []) list.tie_range = list.tie_range.map((range) => range && range.map(finite));
 
 // One mean minus another, 0 where no more is left than rounding.
-const apart = (one, other) => { const found = less(one, other); return Math.abs(found) <= 2 ** -42 * (Math.abs(one) + Math.abs(other)) ? 0 : found; };
+const apart = (one, other) => { const found = less(one, other); return Number.isFinite(found) && Math.abs(found) <= 2 ** -42 * (Math.abs(one) + Math.abs(other)) ? 0 : found; };
 // Turned so that more is better, also where a measure counts effort.
 const merit = (difference, measure) => (measures[measure].lower_is_better ? -difference : difference);
 // The runs by a measure's means, the best first; of those that are level the one that is ahead by the first measure.
