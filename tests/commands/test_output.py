@@ -54,7 +54,8 @@ def test_parts_of_judgments_and_judge_next_check_ids(command, tmp_path):
     assert (code, out, '"red shoes"' in err) == (3, "", True)
     assert command(*keep, "-o", tmp_path / "half.jsonl")[0] == 0
     assert rb.read_qrels(tmp_path / "half.jsonl").to_dict() == {"red shoes": {"d1": 1.0}}
-    code, out, err = command("judge-next", tmp_path / "qrels.csv", tmp_path / "run.csv", "-m", "RBP", "--format", "trec")
+    files = tmp_path / "qrels.csv", tmp_path / "run.csv"
+    code, out, err = command("judge-next", *files, "-m", "RBP", "--format", "trec")
     assert (code, out, '"red shoes"' in err) == (3, "", True)
 
 

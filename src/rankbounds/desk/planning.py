@@ -89,9 +89,10 @@ def plan_next(
 ) -> tuple[list[Pair], dict[str, Any]]:
     """Plan from the files as they are: the documents to judge next, and what the page shows of the goal.
 
-    The question is that of ``judge_next``, by the first measure; with ``compare`` it is to be settled. ``bounds`` are the least and the greatest difference
-    that are left between two ``runs``; ``open`` is by how much a run's mean is open on average. Where the goal cannot
-    be computed, ``trouble`` says why, and documents are those of the default measure for all runs.
+    The question is that of ``judge_next``, by the first measure; with ``compare`` it is to be settled. ``bounds`` are
+    the least and the greatest difference that are left between two ``runs``; ``open`` is by how much a run's mean is
+    open on average. Where the goal cannot be computed, ``trouble`` says why, and documents are those of the default
+    measure for all runs.
     """
     choices, chosen = live.choices, live.choices.assumptions()
     measure = parse_measures(choices.measures)[0]
