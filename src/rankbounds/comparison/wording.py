@@ -348,7 +348,7 @@ def judge_sentence(plan: SettlingPlan | None, *, foreseen: bool) -> tuple[str, d
 
     ``foreseen``: probabilities of relevance are known, and effects of several judgments add up.
     """
-    if plan is None:
+    if not plan:
         return "none", {}
     named = list(zip(plan.query_ids, plan.doc_ids, strict=True))[:3]
     return ("several" if len(plan) > 1 else "one") if foreseen else "first", {
