@@ -307,10 +307,8 @@ class Run(PairTable):
         rho : float, str or Fraction
             The growth factor: after the band that begins at rank b, the next begins at ceil(rho * b). It is the decimal
             that you write: 1.1 is eleven tenths.
-        ties : {"trec", "run", "line", "rank", "stated", "docid", "key"}, default "trec"
-            The order of documents of equal score before they are put in bands.
-        ties_key : mapping or path, optional
-            ``{document: value}``, or a file of such lines; implies ``ties="key"``.
+        ties, ties_key
+            As for ``prepare``: the order of documents of equal score before they are put in bands.
         score_precision : {"double", "single"}, default "double"
             The precision in which scores are compared.
 

@@ -44,7 +44,7 @@ class Subtopics:
     subgroup_names: tuple[str, ...] = ()
 
     def taken(self, rows: Ints) -> Subtopics:
-        """Of some of the judgments, which stand on these rows."""
+        """Return the table of some of the judgments, which stand on these rows."""
         place = np.full(max(int(self.row.max(initial=-1)), int(rows.max(initial=-1))) + 1, -1)
         place[rows] = np.arange(rows.size)
         kept = np.flatnonzero(place[self.row] >= 0)
@@ -63,16 +63,16 @@ class Subtopics:
 
     @property
     def labels(self) -> list[str]:
-        """The name of each row's subtopic."""
+        """Return the name of each row's subtopic."""
         return [self.names[number] for number in self.number.tolist()]
 
     @property
     def subgroup_labels(self) -> list[str]:
-        """The name of each row's subgroup; none where these are no preferences."""
+        """Return the name of each row's subgroup; none where these are no preferences."""
         return [] if self.subgroup is None else [self.subgroup_names[number] for number in self.subgroup.tolist()]
 
     def same(self, other: Subtopics | None) -> bool:
-        """The same judgments in the same order?"""
+        """Return the same judgments in the same order?"""
         return (
             other is not None
             and np.array_equal(self.row, other.row)
@@ -131,15 +131,15 @@ class Strata:
 
     @classmethod
     def of(cls, column: Ids) -> Strata:
-        """From the names that stand beside the judgments."""
+        """Return the strata whose names stand beside the judgments."""
         names, number = column.numbered()
         return cls(tuple(names), number)
 
     @property
     def labels(self) -> list[str]:
-        """The name of each row's stratum."""
+        """Return the name of each row's stratum."""
         return [self.names[number] for number in self.number.tolist()]
 
     def taken(self, rows: Ints) -> Strata:
-        """Of some of the judgments, which stand on these rows."""
+        """Return the table of some of the judgments, which stand on these rows."""
         return Strata(self.names, self.number[rows])

@@ -123,7 +123,7 @@ def _limited_sum(upper: Floats, limit: Ints) -> Floats:
 
 
 def _at_marked(marked: Flags, counts: Ints) -> Ints:
-    """For each list the counts at its marked documents, zeros behind the last."""
+    """Return, for each list, the counts at its marked documents, zeros behind the last."""
     row, rank, number = Places.of(marked)
     at_marked = np.zeros((len(marked), int(number.max(initial=-1)) + 1), dtype=np.int64)
     at_marked[row, number] = counts[row, rank]
@@ -131,7 +131,7 @@ def _at_marked(marked: Flags, counts: Ints) -> Ints:
 
 
 def _number_up_to(marked: Flags, counts: Ints) -> Ints:
-    """For each list how many marked documents have a count of at most 0, 1, 2, ..."""
+    """Return, for each list, how many marked documents have a count of at most 0, 1, 2, ..."""
     row, column = np.nonzero(marked)
     width = marked.shape[-1] + 1
     with_count = np.bincount(row * width + counts[row, column], minlength=len(marked) * width)

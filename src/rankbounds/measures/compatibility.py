@@ -63,7 +63,7 @@ class Compatibility(Measure):
         return np.where(relevant(rankings), self._in_common(depth), 0.0).sum(axis=-1)
 
     def _in_common(self, depth: Ints | Floats) -> Floats:
-        """What a document adds that both rankings have from this depth on."""
+        """Return what a document adds that both rankings have from this depth on."""
         weights = self.p ** np.arange(DEEPEST) / np.arange(1, DEEPEST + 1)
         from_depth = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
         added: Floats = from_depth[np.clip(np.asarray(depth, dtype=np.int64) - 1, 0, DEEPEST)]
@@ -115,19 +115,19 @@ class Compatibility(Measure):
 
 
 def relevant(rankings: Rankings) -> Flags:
-    """Which documents gain more than one of grade 0."""
+    """Return which documents gain more than one of grade 0."""
     marks: Flags = (rankings.gain() > rankings.facts.nonrelevant_gain) & rankings.present
     return marks
 
 
 def known_relevant(rankings: Rankings) -> Ints:
-    """How many documents of the topic are judged relevant."""
+    """Return how many documents of the topic are judged relevant."""
     above = int(np.count_nonzero(rankings.facts.levels <= rankings.facts.nonrelevant_gain))
     return rankings.facts.count_from_level[above][rankings.topic]
 
 
 def turned_relevant(rankings: Rankings) -> Ints:
-    """How many unjudged documents count as relevant, at the highest level."""
+    """Return how many unjudged documents count as relevant, at the highest level."""
     return np.count_nonzero(rankings.holes & relevant(rankings), axis=-1)
 
 

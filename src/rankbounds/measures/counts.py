@@ -195,7 +195,7 @@ class Utility(Measure):
 
     @property
     def list_only(self) -> bool:  # type: ignore[override]
-        """Unless documents that were not retrieved are worth something too."""
+        """It is false where documents that were not retrieved are worth something too."""
         return self.miss == 0 and self.rest == 0
 
     def check(self) -> None:

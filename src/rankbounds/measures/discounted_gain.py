@@ -58,7 +58,7 @@ class Discounted(Measure):
 
 @lru_cache(maxsize=16)
 def discounts(base: float | None, n: int) -> Floats:
-    """The weights of ranks 1 to n, not to be written to."""
+    """Return the weights of ranks 1 to n, not to be written to."""
     rank = np.arange(1, n + 1)
     if base is None:
         return read_only(1 / np.log2(rank + 1))
@@ -241,8 +241,7 @@ class G(Measure):
 
     def value(self, rankings: Rankings) -> Floats:
         gain = rankings.gain()
-        most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
-        ideal = rankings.ideal(max(rankings.width, most))
+        ideal = _ideal(rankings)
         cost = np.cumsum(np.maximum(ideal[..., : rankings.width], 1.0), axis=-1)
         in_vain = cost - np.cumsum(gain, axis=-1)
         return quotient((gain / np.log2(2 + in_vain)).sum(axis=-1), ideal.sum(axis=-1))

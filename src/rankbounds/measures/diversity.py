@@ -50,11 +50,11 @@ class BySubtopic(Measure):
     reads_judgments = True
 
     def of_subtopic(self) -> Measure:
-        """The measure of the list that one subtopic sees."""
+        """Return the measure of the list that one subtopic sees."""
         raise NotImplementedError
 
     def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
-        """One number for each list from those of its subtopics."""
+        """Return one number for each list from those of its subtopics."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -198,7 +198,7 @@ class Novel(IntentAware):
     )
 
     def weights(self, n: int) -> Floats:
-        """What ranks 1 to n weigh."""
+        """Return what ranks 1 to n weigh."""
         raise NotImplementedError
 
     def check(self) -> None:
@@ -258,14 +258,14 @@ class NormalisedNovel(Novel):
     exactness = "unknown"
 
     def bounds(self, rankings: Rankings) -> None:
-        """None are known."""
+        """Return None: none are known."""
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
         expected = super().expected_over_ties(rankings)
         return None if expected is None else quotient(expected, self.ideal(rankings))
 
     def ideal(self, rankings: Rankings) -> Floats:
-        """What the greedy ideal ranking has of the measure before division."""
+        """Return what the greedy ideal ranking has of the measure before division."""
         lists = rankings.by_subtopic()
         counting = lists.total(lists.rankings.num_relevant(self.rel) > 0)
         known = rankings.facts.relevant(self.rel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,15 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.by_rank import Places, running_sums, weighted_sums
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import expected_count, expected_products, group_means, order_by_worth, reorder_worth
+from rankbounds.rankings.ties import (
+    chance_of_number,
+    expected_count,
+    expected_products,
+    group_means,
+    groups_at_cut,
+    order_by_worth,
+    reorder_worth,
+)
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -41,7 +50,7 @@ class RankWeighted(Measure):
     difference_argument = "weighted_sum"
 
     def weights(self, n: int) -> Floats:
-        """The weights of ranks 1 to n."""
+        """Return the weights of ranks 1 to n."""
         raise NotImplementedError
 
     def tail(self, depth: Ints) -> Floats:
@@ -88,7 +97,7 @@ class Stopping(Measure):
     list_only = True
 
     def weights(self, n: int) -> Floats:
-        """What a stop counts at ranks 1 to n."""
+        """Return what a stop counts at ranks 1 to n."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -108,7 +117,7 @@ class Counted(RankWeighted):
 
     @property
     def over(self) -> int:
-        """What the count is divided by."""
+        """Return what the count is divided by."""
         raise NotImplementedError
 
     def weights(self, n: int) -> Floats:
@@ -148,11 +157,11 @@ class Normalised(Measure):
     """
 
     def weights(self, n: int) -> Floats:
-        """The weights of ranks 1 to n."""
+        """Return the weights of ranks 1 to n."""
         raise NotImplementedError
 
     def divisor(self, rankings: Rankings) -> Floats:
-        """What each list's sum is divided by; where it is 0, the value is 0."""
+        """Return what each list's sum is divided by; where it is 0, the value is 0."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -221,7 +230,7 @@ class IdealRatio(Normalised):
         return self.cutoff is None
 
     def worth_of_gain(self, gain: Floats) -> Floats:
-        """What documents of these gains are worth; it rises with gain."""
+        """Return what documents of these gains are worth; it rises with gain."""
         return gain
 
     def levels(self, facts: TopicFacts) -> tuple[Floats, Ints]:
@@ -235,7 +244,7 @@ class IdealRatio(Normalised):
         return self.graded and facts.nonrelevant_gain > 0
 
     def _reached(self, judged: Rankings) -> list[Flags]:
-        """By level, the judged documents that reach it."""
+        """Return, by level, the judged documents that reach it."""
         if not self.graded:
             return [judged.relevant(self.rel) > 0]
         return [judged.gain() >= level for level in judged.facts.levels]
@@ -252,7 +261,7 @@ class IdealRatio(Normalised):
         return weighted_sum(self.weights(width), self.worth_of_gain(rankings.ideal(width)))
 
     def _ideal_of(self, facts: TopicFacts) -> Floats:
-        """What the judged documents of each topic come to in their ideal order."""
+        """Return what the judged documents of each topic come to in their ideal order."""
         most = int(facts.positive.max(initial=1))
         width = most if self.cutoff is None else min(most, self.cutoff)
         topics = np.arange(len(facts.query_ids))
@@ -358,7 +367,7 @@ def is_ideal_ratio(measure: Measure) -> TypeIs[IdealRatio]:
 
 
 def sum_over_levels(step: Floats, parts: list[Floats]) -> Floats:
-    """The parts of all levels, each times the height of its step."""
+    """Return the parts of all levels, each times the height of its step."""
     return sum((height * part for height, part in zip(step, parts, strict=True)), start=np.zeros(1))
 
 
@@ -465,6 +474,16 @@ def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats
     found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
     within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)
     return found, judged.num_relevant(measure.rel), within, rankings.num_holes - within
+
+
+def mean_over_found(measure: Measure, rankings: Rankings, value: Callable[[Floats], Floats]) -> Floats | None:
+    """Return the mean over orders of ties of a ``value`` of the number of relevant documents found to the depth."""
+    if not rankings.certain:
+        return None
+    at_cut = groups_at_cut(rankings, rankings.relevant(measure.rel), measure.depth(rankings))
+    number = np.arange(int(at_cut.relevant.max(initial=0)) + 1.0)
+    chances = chance_of_number(at_cut, number.size - 1)
+    return np.einsum("ln,ln->l", chances, value(at_cut.above[:, None] + number))
 
 
 def quotient(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:

@@ -31,7 +31,7 @@ class OverGroups(Measure):
     reads_judgments = True
 
     def of_group(self) -> Measure:
-        """The measure of the list that one group sees."""
+        """Return the measure of the list that one group sees."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:

@@ -134,11 +134,11 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What was chosen, by the parameters' names."""
+        """Return what was chosen, by the parameters' names."""
         return {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
 
     def changed(self: M, **parameters: Any) -> M:
-        """The measure with other values of these parameters."""
+        """Return the measure with other values of these parameters."""
         return replace(self, **parameters)
 
     def at_level(self: M, rel: float) -> M:
@@ -153,7 +153,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return self.sources
 
     def value(self, rankings: Rankings) -> Floats:
-        """One number for each list."""
+        """Return one number for each list."""
         raise NotImplementedError
 
     def worth(self, rankings: Rankings) -> Floats:
@@ -161,11 +161,11 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return rankings.relevant(self.rel)
 
     def largest_gain(self, facts: TopicFacts) -> float:
-        """The largest gain that an unjudged document may have: ``max_grade``, if the measure has that parameter."""
+        """Return the largest gain that an unjudged document may have: ``max_grade``, if there is that parameter."""
         return getattr(self, "max_grade", None) or facts.max_gain
 
     def depth(self, rankings: Rankings) -> int:
-        """How many ranks of the arrays the measure reads."""
+        """Return how many ranks of the arrays the measure reads."""
         return rankings.width if self.cutoff is None else min(self.cutoff, rankings.width)
 
     @property
@@ -234,7 +234,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return None
 
     def joint_bounds(self, rankings: Rankings) -> Bounds | None:
-        """As ``bounds``, over all orders of tied documents too."""
+        """Return bounds as ``bounds`` does, over all orders of tied documents too."""
         if not self.promotable:  # nothing is known of lists with ties; the others have the bounds that they have alone
             alone = self.bounds(rankings)
             if alone is None or rankings.tied is None:
@@ -259,7 +259,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return False
 
     def tie_bounds(self, rankings: Rankings) -> Bounds | None:
-        """The least and the greatest value over all orders of tied documents."""
+        """Return the least and the greatest value over all orders of tied documents."""
         if not self.promotable:
             return None
         worth = self.worth(rankings)
@@ -282,7 +282,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
 
 def label(measure: Measure, prime: str = "") -> str:
-    """``RBP(p=0.8)@10``: the name, every parameter that differs from its default, the depth."""
+    """Return ``RBP(p=0.8)@10``: the name, every parameter that differs from its default, the depth."""
     default = {parameter.name: parameter.default for parameter in fields(measure)}
     shown = ",".join(
         f"{name}={value_text(value)}"
@@ -294,14 +294,14 @@ def label(measure: Measure, prime: str = "") -> str:
 
 
 def value_text(value: Any) -> str:
-    """A parameter's value as the parser reads it."""
+    """Return a parameter's value as the parser reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def explanation(measure: type[Measure]) -> str:
-    """The class's docstring, for readers of results: without the examples in Python and marks of code."""
+    """Return the class's docstring, for readers of results: without the examples in Python and marks of code."""
     return (inspect.getdoc(measure) or "").partition("\n\nExamples\n--------")[0].replace("``", "")
 
 

@@ -97,5 +97,5 @@ class RBP(RankWeighted):
 
 @lru_cache(maxsize=16)
 def falling_weights(p: float, n: int) -> Floats:
-    """The weights of ranks 1 to n, not to be written to."""
+    """Return the weights of ranks 1 to n, not to be written to."""
     return read_only((1 - p) * p ** np.arange(n))

@@ -114,6 +114,6 @@ class ERR(Stopping):
 
 
 def satisfies(gain: Floats | float, largest: float) -> Floats:
-    """(2^g - 1) / 2^G, whatever size the grades have: neither power is computed alone."""
+    """Return (2^g - 1) / 2^G, whatever size the grades have: neither power is computed alone."""
     chance: Floats = np.exp2(gain - largest) - np.exp2(-largest)
     return chance

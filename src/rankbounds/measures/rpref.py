@@ -112,7 +112,7 @@ def _sums_by_number(reached: Flags, holes: Flags, alone: Floats, pair: Floats, m
 
 
 def _cut(points: Floats) -> Floats:
-    """The points with others evenly between them, and the first one twice."""
+    """Return the points with others evenly between them, and the first one twice."""
     share = np.arange(PIECES) / PIECES
     between = points[:, :-1, None] + np.diff(points, axis=-1)[..., None] * share
     return np.concatenate((points[:, :1], between.reshape(len(points), -1), points[:, -1:]), axis=-1)
@@ -134,7 +134,7 @@ class Preference(Measure):
     sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
-        """For every rank whether a document there counts, and 1 / divisor."""
+        """Return, for every rank, whether a document there counts, and 1 / divisor."""
         raise NotImplementedError
 
     def gains(self, condensed: Rankings) -> tuple[Floats, Floats, Floats]:

@@ -33,7 +33,7 @@ class Sampled(Measure):
     value_range = (0.0, np.inf)
 
     def estimate(self, lists: StratifiedLists) -> Floats:
-        """One number for each list."""
+        """Return one number for each list."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -41,12 +41,12 @@ class Sampled(Measure):
 
     @property
     def longest(self) -> int:
-        """How many ranks are read at most."""
+        """Return how many ranks are read at most."""
         return self.cutoff or LONGEST
 
 
 def inferred_relevant(lists: StratifiedLists) -> Floats:
-    """At every rank, how many documents down to it are relevant by the rates seen in their strata so far."""
+    """Return, at every rank, how many documents down to it are relevant by the rates seen in their strata so far."""
     total = np.zeros(lists.stratum.shape)
     for _, documents, drawn, relevant in lists.down_to():
         total += documents * (relevant + SMOOTHING) / (drawn + 3 * SMOOTHING)
@@ -54,7 +54,7 @@ def inferred_relevant(lists: StratifiedLists) -> Floats:
 
 
 def inferred_total(lists: StratifiedLists) -> Floats:
-    """How many documents of the pool are relevant."""
+    """Return how many documents of the pool are relevant."""
     return (lists.relevant_sampled * lists.expansion).sum(axis=-1)
 
 

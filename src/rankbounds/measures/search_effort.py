@@ -124,7 +124,7 @@ class RankPower(OfFound):
 
 
 def _extreme(surely: Flags, perhaps: Flags, *, best: bool) -> Floats:
-    """The least (or greatest) power over all k, the k highest (or lowest) of the open ranks being relevant."""
+    """Return the least (or greatest) power over all k, the k highest (or lowest) of the open ranks being relevant."""
     rank = np.arange(1.0, surely.shape[-1] + 1)
     ranks, number = surely.astype(np.float64) @ rank, np.count_nonzero(surely, axis=-1)
     opened = np.where(perhaps, rank, 0.0)
@@ -136,6 +136,6 @@ def _extreme(surely: Flags, perhaps: Flags, *, best: bool) -> Floats:
 
 
 def _power(ranks: Floats, number: Floats | Ints) -> Floats:
-    """The sum of ranks over the square of their number, infinite where there are none."""
+    """Return the sum of ranks over the square of their number, infinite where there are none."""
     result = np.full(np.broadcast(ranks, number).shape, np.inf)
     return np.divide(ranks, number**2, out=result, where=number > 0)

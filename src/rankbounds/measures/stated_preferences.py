@@ -151,7 +151,7 @@ class PrefShareR(StatedPreferences):
         return counts.relevant[:, first:].sum(axis=-1), counts.nonrelevant[:, first:].sum(axis=-1)
 
     def share(self, counts: CountedPreferences, fulfilled: Floats, possible: Floats) -> Floats:
-        """The share for each list and group, of preferences that count."""
+        """Return the share for each list and group, of preferences that count."""
         relevant, nonrelevant = self.documents(counts)
         lacking = np.maximum(relevant - nonrelevant, 0.0)
         return quotient(fulfilled + counts.relevant[:, 1] * lacking, possible + relevant * lacking)

@@ -39,7 +39,7 @@ class Joined:
 
     @property
     def batches(self) -> Iterator[Rankings]:
-        """All rankings, one batch after the other."""
+        """Return all rankings, one batch after the other."""
         return (rankings for compute in self.slices for rankings in compute())
 
 
@@ -144,7 +144,7 @@ def slices_of(
     keep_rows: bool = False,
     keep_judgments: bool = False,
 ) -> list[Callable[[], list[Rankings]]]:
-    """The rankings of the run's judged topics, to be computed slice by slice."""
+    """Return the rankings of the run's judged topics, to be computed slice by slice."""
     keep_judgments |= facts.some_only_pooled
     kernel = None
     table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
@@ -163,14 +163,14 @@ def slices_of(
 
 
 def in_batches(lists: RankedLists, facts: TopicFacts) -> list[Rankings]:
-    """What the kernel ranked, as rankings."""
+    """Return what the kernel ranked, as rankings."""
     columns = lists.grade, lists.tied, lists.row, lists.judgment
     start = lists.length.cumsum() - lists.length
     return list(_batches(*columns, start, lists.length, lists.topic, facts))
 
 
 def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
-    """A list without documents for each of these topics."""
+    """Return a list without documents for each of these topics."""
     keep_judgments |= facts.some_only_pooled
     return Rankings(
         np.zeros((topics.size, 1)),
@@ -215,7 +215,7 @@ class LookedUp:
         return cls(run, grade, row_numbers(rows) if keep_rows else None, judgment, topic_in_qrels, facts)
 
     def ranked(self, score: Floats, order: Order, precision: Precision, tie_key: TieKey | None) -> list[Rankings]:
-        """The rankings by these scores."""
+        """Return the rankings by these scores."""
         grade, source, judgment = self.grade, self.source, self.judgment
         permutation, tied = ranking(self.run.renamed(score=score), order, precision, tie_key)
         if permutation is not None:

@@ -48,27 +48,27 @@ class Rankings(Memory):
 
     @property
     def width(self) -> int:
-        """The number of ranks in the arrays."""
+        """Return the number of ranks in the arrays."""
         return self.grade.shape[-1]
 
     @property
     def holes(self) -> Flags:
-        """Which documents are unjudged."""
+        """Return which documents are unjudged."""
         return self.remembered("holes", lambda: np.isnan(self.grade))
 
     @property
     def num_holes(self) -> Ints:
-        """How many documents of each list are unjudged."""
+        """Return how many documents of each list are unjudged."""
         return self.remembered("num_holes", lambda: self.holes.sum(axis=-1))
 
     @property
     def places_of_holes(self) -> Places:
-        """Where the unjudged documents stand."""
+        """Return where the unjudged documents stand."""
         return self.remembered("places of holes", lambda: Places.of(self.holes))
 
     @property
     def groups(self) -> TiedGroups | None:
-        """The groups of tied documents; None where there are none."""
+        """Return the groups of tied documents; None where there are none."""
         tied = self.tied
         if tied is None:
             return None
@@ -76,12 +76,12 @@ class Rankings(Memory):
 
     @property
     def pooled_holes(self) -> Flags:
-        """Which unjudged documents were pooled for judging all the same."""
+        """Return which unjudged documents were pooled for judging all the same."""
         return np.zeros(self.grade.shape, dtype=bool) if self.judgment is None else self.holes & (self.judgment >= 0)
 
     @property
     def present(self) -> Flags:
-        """Which cells hold a document."""
+        """Return which cells hold a document."""
         return np.arange(self.width) < self.length[:, None]
 
     @property
@@ -120,15 +120,15 @@ class Rankings(Memory):
         return self.remembered(("judged relevant", rel), lambda: self.grade >= rel)
 
     def possibly_relevant(self, rel: float = 1.0) -> Flags:
-        """Which documents are relevant, those among them that are so with a probability."""
+        """Return which documents are relevant, those among them that are so with a probability."""
         return self._judged_relevant(rel) if self._all_nonrelevant else self.relevant(rel) > 0
 
     def places_of_relevant(self, rel: float = 1.0) -> Places:
-        """Where relevant documents stand, if each is so for certain or not at all."""
+        """Return where relevant documents stand, if each is so for certain or not at all."""
         return self.remembered(("places", rel), lambda: Places.of(self.possibly_relevant(rel)))
 
     def relevant_so_far(self, rel: float = 1.0) -> Floats:
-        """At every rank, how many documents down to it are relevant."""
+        """Return, at every rank, how many documents down to it are relevant."""
         return self.remembered(("so far", rel), lambda: running_sums(self.relevant(rel)))
 
     def gain(self) -> Floats:
@@ -147,14 +147,14 @@ class Rankings(Memory):
         return self.remembered("gain", compute)
 
     def num_relevant(self, rel: float = 1.0) -> Floats:
-        """How many relevant documents the topic has, the retrieved unjudged ones counted by ``chance``."""
+        """Return how many relevant documents the topic has, the retrieved unjudged ones counted by ``chance``."""
         known = self.facts.relevant(rel)[self.topic].astype(np.float64)
         if self.elsewhere is not None:
             known += self.elsewhere
         return known if self._all_nonrelevant else known + self._num_assumed()
 
     def ideal(self, width: int) -> Floats:
-        """The topic's largest gains in descending order."""
+        """Return the topic's largest gains in descending order."""
         known = self.facts.ideal(self.topic, width)
         least = self.facts.nonrelevant_gain
         if least > 0:  # unjudged documents gain something even where they count as non-relevant
@@ -170,7 +170,7 @@ class Rankings(Memory):
         return np.where(ahead < 0, self.facts.max_gain, shifted)
 
     def assume(self, chance: float | Floats) -> Rankings:
-        """The same lists with unjudged documents counted differently."""
+        """Return the same lists with unjudged documents counted differently."""
         if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
             return self
         if not self.num_holes.any():
@@ -200,11 +200,11 @@ class Rankings(Memory):
         return np.maximum(self.most_relevant - known, 0.0)
 
     def with_elsewhere(self, number: Floats) -> Rankings:
-        """The same lists, if so many relevant documents existed that each lacks and nobody judged."""
+        """Return the same lists, if so many relevant documents existed that each lacks and nobody judged."""
         return replace(self, elsewhere=number, _memory=self._memory_of("holes", "num_holes", "groups"))
 
     def _memory_of(self, *keys: str) -> dict[Any, Any]:
-        """What is remembered of these, for lists of which they are the same."""
+        """Return what is remembered of these, for lists of which they are the same."""
         return {key: self._memory[key] for key in keys if key in self._memory}
 
     def with_tied_from(self, source: Ints) -> Rankings:
@@ -223,13 +223,13 @@ class Rankings(Memory):
         return replace(self, grade=grade, chance=chance, row=row, judgment=judgment, _memory=kept)
 
     def rejudged(self, facts: TopicFacts) -> Rankings:
-        """The same lists with other grades for the same judgments: the join is not repeated."""
+        """Return the same lists with other grades for the same judgments: the join is not repeated."""
         assert self.judgment is not None
         padded = np.concatenate((facts.grade, [0.0, np.nan]))  # what BEYOND and NOT_POOLED stand for
         return replace(self, grade=padded[self.judgment], facts=facts, _memory=self._memory_of("groups"))
 
     def by_subtopic(self) -> ListsBySubtopic:
-        """Each list once for every subtopic of its topic, as that subtopic sees it."""
+        """Return each list once for every subtopic of its topic, as that subtopic sees it."""
         from rankbounds.rankings.subtopics import lists_by_subtopic
 
         return self.remembered("by subtopic", lambda: lists_by_subtopic(self))
@@ -241,7 +241,7 @@ class Rankings(Memory):
         return self.remembered("by group", lambda: lists_by_subtopic(self, given=True))
 
     def condensed(self) -> Rankings:
-        """The lists without their unjudged documents."""
+        """Return the lists without their unjudged documents."""
         return self.remembered("condensed", self._without_unjudged)
 
     def _without_unjudged(self) -> Rankings:
@@ -289,7 +289,7 @@ class TiedGroups:
 
     @classmethod
     def of(cls, tied: Flags) -> TiedGroups:
-        """From marks at the documents that have the score of the one before them."""
+        """Make groups from marks at the documents that have the score of the one before them."""
         flat = tied.ravel()
         inside = flat.copy()
         inside[:-1] |= flat[1:]
@@ -318,11 +318,11 @@ class TiedGroups:
         return self.cell[self.start] % self.width
 
     def cut_by(self, depth: int) -> Ints:
-        """The groups that have documents on both sides of this depth."""
+        """Return the groups that have documents on both sides of this depth."""
         return np.flatnonzero((self.offset < depth) & (self.offset + self.size > depth))
 
     def values(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The entries of an array of the batch at the tied documents."""
+        """Return the entries of an array of the batch at the tied documents."""
         return array.reshape(-1)[self.cell]
 
     def sums(self, array: NDArray[Any]) -> Floats:

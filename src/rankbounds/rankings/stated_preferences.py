@@ -47,7 +47,7 @@ class CountedPreferences:
     """Which groups have several subgroups."""
 
     def total(self, values: Floats) -> Floats:
-        """A number for each list and group, summed for each list."""
+        """Return a number for each list and group, summed for each list."""
         return np.bincount(self.number, weights=values, minlength=self.lists).astype(np.float64, copy=False)
 
 
@@ -81,7 +81,7 @@ class PreferenceFacts:
 
     @cached_property
     def dense(self) -> Ints:
-        """The place of each entry's level among those of its group, from 0."""
+        """Return the place of each entry's level among those of its group, from 0."""
         order = np.lexsort((self.level, self.group))
         group, level = self.group[order], self.level[order]
         begins = np.diff(group, prepend=-1) != 0
@@ -92,8 +92,8 @@ class PreferenceFacts:
 
     @cached_property
     def by_level(self) -> tuple[Ints, Ints, Flags]:
-        """For groups of one subgroup: levels by judgment and place of the group, the number of documents of each level
-        by group, and whether the lowest level of a group is 0.
+        """Return, for groups of one subgroup, levels by judgment and place of the group, the number of documents of
+        each level by group, and whether the lowest level of a group is 0.
         """
         whole = ~self.partial[self.group]
         table = np.full((len(self.facts.qrels) + 2, max(1, int(self.groups.count.max(initial=1)))), ABSENT)

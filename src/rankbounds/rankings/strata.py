@@ -46,7 +46,7 @@ class StrataFacts:
         return np.bincount(cell, minlength=topics * (self.width + 1)).reshape(topics, -1).astype(np.float64)
 
     def relevant(self, rel: float) -> Floats:
-        """How many of the drawn documents of each stratum have at least this grade."""
+        """Return how many of the drawn documents of each stratum have at least this grade."""
         return self._per_stratum(self.drawn & (np.nan_to_num(self.facts.grade, nan=-1.0) >= rel))
 
     def of_gain(self) -> Floats:

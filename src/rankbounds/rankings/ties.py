@@ -34,7 +34,7 @@ def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
 
 
 def reorder(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
-    """The lists with each tied group in its best (or worst) order."""
+    """Return the lists with each tied group in its best (or worst) order."""
     if rankings.groups is None:
         return rankings
     # Many measures ask with the same array of worth, which the rankings remember. It is kept with its lists, so that no
@@ -47,7 +47,7 @@ def reorder(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
 
 
 def reorder_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
-    """What documents are worth, with each tied group in its best (or worst) order."""
+    """Return what documents are worth, with each tied group in its best (or worst) order."""
     groups = rankings.groups
     if groups is None:
         return worth
@@ -171,7 +171,7 @@ def before_and_within(rankings: Rankings, worth: Floats) -> tuple[Floats, Floats
 
 
 def sums_before(worth: Floats) -> Floats:
-    """The worth of all ranks before each, and at the end of all of them."""
+    """Return the worth of all ranks before each, and at the end of all of them."""
     return np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
 
 
@@ -210,7 +210,7 @@ class TiedGroup:
 
     @property
     def columns(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """All numbers but ``reached``, with an axis behind that of the lists."""
+        """Return all numbers but ``reached``, with an axis behind that of the lists."""
         first, size, relevant, above, wanted = (
             number[:, None] for number in (self.first, self.size, self.relevant, self.above, self.wanted)
         )
@@ -227,7 +227,7 @@ def groups_reaching(rankings: Rankings, relevant: Floats, n: int) -> TiedGroup:
 
 
 def groups_at_cut(rankings: Rankings, relevant: Floats, depth: int) -> TiedGroup:
-    """The group of each list that holds rank ``depth``."""
+    """Return the group of each list that holds rank ``depth``."""
     column = np.full(rankings.length.size, depth - 1)
     first, size, inside, above = (part.astype(np.int64) for part in _groups_of(rankings, relevant, column))
     return TiedGroup(first, size, inside, above, depth - first, np.ones(column.size, dtype=bool))

@@ -30,7 +30,7 @@ class Memory:
     _memory: dict[Any, Any]
 
     def remembered(self, key: Any, compute: Callable[[], Value]) -> Value:
-        """The value of this key, computed when it is first asked for."""
+        """Return the value of this key, computed when it is first asked for."""
         try:
             known: Value = self._memory[key]
             return known
@@ -84,38 +84,38 @@ class TopicFacts(Memory):
         return {name: value for name, value in self.__dict__.items() if name != "held"}  # it knows where arrays lie
 
     def restricted(self, kept: Flags) -> TopicFacts:
-        """The facts if these judgments alone had been made."""
+        """Return the facts if these judgments alone had been made."""
         return TopicFacts(self.qrels, self.rule, kept, self._grades)
 
     @property
     def scale(self) -> float:
-        """What gains are divided by to be at most 1: the largest, unless all lie between 0 and 1."""
+        """Return what gains are divided by to be at most 1: the largest, unless all lie between 0 and 1."""
         return max(1.0, self.max_gain)
 
     @cached_property
     def subtopics(self) -> SubtopicFacts:
-        """What the judgments say of each subtopic of the topics."""
+        """Return what the judgments say of each subtopic of the topics."""
         from rankbounds.rankings.subtopics import SubtopicFacts
 
         return SubtopicFacts(self)
 
     @cached_property
     def preferences(self) -> PreferenceFacts:
-        """Which documents the judgments prefer to which."""
+        """Return which documents the judgments prefer to which."""
         from rankbounds.rankings.stated_preferences import PreferenceFacts
 
         return PreferenceFacts(self)
 
     @cached_property
     def strata(self) -> StrataFacts:
-        """What the judgments say of the strata that they were drawn from."""
+        """Return what the judgments say of the strata that they were drawn from."""
         from rankbounds.rankings.strata import StrataFacts
 
         return StrataFacts(self)
 
     @cached_property
     def topic_number(self) -> dict[str, int]:
-        """The number of each judged topic."""
+        """Return the number of each judged topic."""
         return {query: number for number, query in enumerate(self.query_ids)}
 
     @property
@@ -125,7 +125,7 @@ class TopicFacts(Memory):
 
     @cached_property
     def held(self) -> HeldDocuments:
-        """The judged documents, for runs that are dicts to be looked up in."""
+        """Return the judged documents, for runs that are dicts to be looked up in."""
         pairs = self.qrels.pairs
         return HeldDocuments(pairs.docs, pairs.topic, len(pairs.topics), self.grade)
 
@@ -150,39 +150,39 @@ class TopicFacts(Memory):
         return 0
 
     def relevant(self, rel: float) -> Ints:
-        """How many documents of each topic have at least this grade."""
+        """Return how many documents of each topic have at least this grade."""
         return self.remembered(
             rel, lambda: self._count(self._grade >= rel) + self._known(lambda known: known.relevant(rel))
         )
 
     @cached_property
     def judged(self) -> Ints:
-        """How many documents of each topic are judged."""
+        """Return how many documents of each topic are judged."""
         listed: Ints = np.bincount(self._topic, minlength=len(self.query_ids))
         return listed + self._unlisted + self._known(lambda known: known.judged)
 
     @cached_property
     def positive(self) -> Ints:
-        """How many documents of each topic have a positive gain."""
+        """Return how many documents of each topic have a positive gain."""
         unlisted = self._unlisted if self.nonrelevant_gain > 0 else 0
         return self._count(self._gain > 0) + unlisted + self._known(lambda known: known.positive)
 
     @cached_property
     def total_gain(self) -> Floats:
-        """The gains of each topic's documents, summed."""
+        """Return the gains of each topic's documents, summed."""
         listed = np.bincount(self._topic, self._gain, len(self.query_ids)).astype(np.float64, copy=False)
         return listed + self._known(lambda known: known.total_gain) + self.nonrelevant_gain * self._unlisted
 
     @cached_property
     def top_gain(self) -> Floats:
-        """The largest gain of each topic's documents, and at least 1."""
+        """Return the largest gain of each topic's documents, and at least 1."""
         top: Floats = np.ones(len(self.query_ids))
         np.maximum.at(top, self._topic, self._gain)
         return np.maximum(top, self._known(lambda known: known.top_gain))
 
     @cached_property
     def levels(self) -> Floats:
-        """The distinct positive gains that documents may have, ascending; the last is ``max_gain``.
+        """Return the distinct positive gains that documents may have, ascending; the last is ``max_gain``.
 
         Those of the collection and of the gain table, and those of unused whole grades below the largest, which future
         judgments may use.
@@ -214,7 +214,7 @@ class TopicFacts(Memory):
         return np.append(0, np.cumsum(counts)), gain[order]
 
     def ideal(self, topic: Ints, width: int) -> Floats:
-        """For each of these topics its largest gains, descending, zeros behind them."""
+        """Return, for each of these topics, its largest gains, descending, zeros behind them."""
         starts, gains = self._ideal
         position = starts[topic][:, None] + np.arange(width)
         inside = position < starts[topic + 1][:, None]
@@ -257,16 +257,16 @@ class CompletedFacts(TopicFacts):
 
     @cached_property
     def top_gain(self) -> Floats:
-        """The largest gain of each topic's documents, and at least 1."""
+        """Return the largest gain of each topic's documents, and at least 1."""
         return np.maximum(super().top_gain, np.where(self._more > 0, self.nonrelevant_gain, 0.0))
 
     @cached_property
     def levels(self) -> Floats:
-        """The distinct positive gains that documents may have, ascending."""
+        """Return the distinct positive gains that documents may have, ascending."""
         return np.union1d(self._completed.levels, self._gain[self._gain > 0])
 
     def ideal(self, topic: Ints, width: int) -> Floats:
-        """For each of these topics its largest gains, descending, zeros behind them."""
+        """Return, for each of these topics, its largest gains, descending, zeros behind them."""
         rank = np.arange(width)
         reached = np.zeros((len(self.query_ids), width), dtype=np.int64)
         for count in self.count_from_level:

@@ -46,15 +46,15 @@ class Continuing(RankWeighted):
     has_residual = True
 
     def continuation(self, n: int) -> Floats:
-        """The probabilities C(1) to C(n) of looking past those ranks."""
+        """Return the probabilities C(1) to C(n) of looking past those ranks."""
         raise NotImplementedError
 
     def examined(self, n: int) -> Floats:
-        """The probabilities V(1) to V(n) that those ranks are examined."""
+        """Return the probabilities V(1) to V(n) that those ranks are examined."""
         return np.cumprod(np.append(1.0, self.continuation(n)[: n - 1]))[:n]
 
     def expected_depth(self) -> float:
-        """How many documents the user examines on average."""
+        """Return how many documents the user examines on average."""
         n = 64
         while n <= DEEPEST:
             examined = self.examined(n)
@@ -227,7 +227,7 @@ class ContinuingByLast(ContinuingByRelevance):
     monotone = True
 
     def going_on(self, *, relevant: bool) -> float:
-        """The probability of looking past a document that is relevant, or is not."""
+        """Return the probability of looking past a document that is relevant, or is not."""
         raise NotImplementedError
 
     def continuation(self, relevant: Floats) -> Floats:

@@ -77,12 +77,10 @@ class NERR8(NearlyERR):
     needs_cutoff = True
 
     def unsatisfied(self, rank: Floats) -> Floats:
-        assert self.cutoff is not None
-        return (rank < self.cutoff).astype(np.float64)
+        return (rank < (self.cutoff or 1)).astype(np.float64)
 
     def unsatisfied_beyond(self, rank: int) -> float:
-        assert self.cutoff is not None
-        return max(0.0, self.cutoff - rank)
+        return max(0.0, (self.cutoff or 1) - rank)
 
 
 class NERR9(NERR8):
@@ -97,8 +95,7 @@ class NERR9(NERR8):
         return super().unsatisfied(rank) * rank / (rank + 1)
 
     def unsatisfied_beyond(self, rank: int) -> float:
-        assert self.cutoff is not None
-        return float(((rank + 1) / np.arange(rank + 1, self.cutoff + 1)).sum())
+        return float(((rank + 1) / np.arange(rank + 1, (self.cutoff or 1) + 1)).sum())
 
 
 class NERR10(NearlyERR):

@@ -30,7 +30,7 @@ LARGEST_COUNT = 10**15
 
 
 def given_in(name: str, text: str) -> dict[str, str]:
-    """The parameters in parentheses as text, ir_measures' ones in our words."""
+    """Return the parameters in parentheses as text, ir_measures' ones in our words."""
     given: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in _BETWEEN.split(text))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -48,7 +48,7 @@ def given_in(name: str, text: str) -> dict[str, str]:
 
 
 def parameters_of(measure: type[Measure], given: dict[str, str]) -> dict[str, Any]:
-    """What the measure is made with: known parameters alone, in their types."""
+    """Return what the measure is made with: known parameters alone, in their types."""
     types = {parameter.name: str(parameter.type) for parameter in fields(measure)}
     for key, value in given.items():
         if key not in types:
@@ -63,7 +63,7 @@ _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 
 
 def converted(measure: type[Measure], key: str, value: str, kind: str) -> Any:
-    """The value of a parameter in its type, such as ``float | None``."""
+    """Return the value of a parameter in its type, such as ``float | None``."""
     expected = ""
     try:
         if "bool" in kind:
@@ -81,7 +81,7 @@ def converted(measure: type[Measure], key: str, value: str, kind: str) -> Any:
 
 
 def depth_of(measure: type[Measure], text: str) -> int:
-    """The depth after the @."""
+    """Return the depth after the @."""
     if not measure.takes_cutoff():
         raise UsageError(f"{measure.name} takes no depth; leave out @{text}.")
     try:
@@ -125,7 +125,7 @@ def from_trec_name(name: str) -> Measure | None:
 
 
 def trec_name(measure: Measure) -> str:
-    """trec_eval's name of the measure, or our label where trec_eval has none."""
+    """Return trec_eval's name of the measure, or our label where trec_eval has none."""
     for template in type(measure).trec_names:
         varied = re.findall(r"\{(\w+)", template)
         values = {name: measure.parameters[name] for name in varied}
@@ -258,7 +258,7 @@ def _read(given: MeasureLike) -> list[Measure]:
 
 
 def with_depth(measure: Measure) -> Measure:
-    """The measure, unless it lacks a depth without which it has no meaning."""
+    """Return the measure, unless it lacks a depth without which it has no meaning."""
     if measure.needs_cutoff and measure.cutoff is None:
         raise UsageError(f"{measure.name} needs a depth, as in {measure.name}@10.")
     return measure
@@ -298,7 +298,7 @@ def _of_family(family: str, values: Iterable[str]) -> list[Measure]:
 
 
 def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
-    """trec_eval's depths after a point: ``P.5,10``."""
+    """Read trec_eval's depths after a point: ``P.5,10``."""
     family = next((known for known in FAMILIES if known.lower() == name.lower()), None)
     if family is not None:
         return _of_family(family, values.split(","))

@@ -75,7 +75,7 @@ def import_all() -> dict[str, type[Measure]]:
 
 
 def class_named(name: str) -> type[Measure]:
-    """The measure of this name or alias, whatever the case."""
+    """Return the measure of this name or alias, whatever the case."""
     if not is_name(name):
         import_all()
     if not is_name(name):
@@ -101,7 +101,7 @@ def label_elsewhere(name: str) -> str | None:
 
 
 def folded(name: str) -> str:
-    """A name as it is looked up: without case, ``_`` and ``-``."""
+    """Return a name as it is looked up: without case, ``_`` and ``-``."""
     return name.lower().replace("_", "").replace("-", "")
 
 
@@ -125,7 +125,7 @@ def _theirs() -> dict[str, str]:
 
 
 def _problem(name: str) -> str:
-    """Why this is no measure's name, and which one may be meant."""
+    """Say why this is no measure's name, and which one may be meant."""
     word = folded(name)
     templates = {folded(known.partition("_{")[0]): kind.name for kind in REGISTRY.values() for known in kind.trec_names}
     if word in templates or word in map(folded, (*FAMILIES, *NICKNAMES)):

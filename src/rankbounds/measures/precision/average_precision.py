@@ -191,7 +191,7 @@ class Turns:
 
     @classmethod
     def of(cls, rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> Turns:
-        """Of these rankings down to a depth."""
+        """Describe these rankings down to a depth."""
         rank = np.arange(1, rankings.width + 1)
         inverse = np.where(rank <= depth, 1 / rank, 0.0)
         judged = rankings.assume(0.0)
@@ -210,11 +210,11 @@ class Turns:
         )
 
     def bounds(self) -> Bounds:
-        """Exact: the least and the greatest average over all k."""
+        """Return exact bounds: the least and the greatest average over all k."""
         return self.least_average(), self.greatest_average()
 
     def greatest_average(self) -> Floats:
-        """Over all k, with the k highest unjudged documents relevant."""
+        """Return the greatest average over all k, with the k highest unjudged documents relevant."""
         holes, number = self._unjudged_counts
         added = self.so_far + number
         added *= self.inverse
@@ -226,7 +226,7 @@ class Turns:
         return np.maximum(quotient(self.total, self.known), averages.max(axis=-1))
 
     def least_average(self) -> Floats:
-        """Over all k, with the k lowest unjudged documents relevant."""
+        """Return the least average over all k, with the k lowest unjudged documents relevant."""
         holes, number = self._unjudged_counts
         at_holes = holes * self.inverse
         added = self.so_far + 1
@@ -247,7 +247,7 @@ class Turns:
 
     @cached_property
     def _unjudged_counts(self) -> tuple[Floats, Floats]:
-        """1 at unjudged documents, 0 at others, and how many there are down to each rank."""
+        """Return 1 at unjudged documents, 0 at others, and how many there are down to each rank."""
         holes = self.holes.astype(np.float64)
         return holes, running_sums(holes)
 

@@ -20,7 +20,7 @@ class Logarithm(Measure):
     total = "geometric"
 
     def inner(self) -> Measure:
-        """The measure that this is the logarithm of."""
+        """Return the measure that this is the logarithm of."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:

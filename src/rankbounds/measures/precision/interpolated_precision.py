@@ -32,7 +32,7 @@ class Interpolated(Measure):
 
     @property
     def recalls(self) -> tuple[float, ...]:
-        """The points of recall."""
+        """Return the points of recall."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -204,7 +204,7 @@ def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, 
 def _expected_highest(
     groups: TiedGroups, chosen: Ints, marked: Ints, before: Ints, needed: int, surely: float
 ) -> float:
-    """The mean of the highest precision of one list's groups, and of ``surely``."""
+    """Return the mean of the highest precision of one list's groups, and of ``surely``."""
     reached, early = [], []
     for group in chosen.tolist():
         count = np.arange(max(1, needed - int(before[group])), int(marked[group]) + 1)[:, None]
@@ -238,7 +238,7 @@ def _expected_highest(
 
 
 def _chance_to_stay(levels: Floats, *, size: int, marked: int, offset: int, before: int, needed: int) -> Floats:
-    """For each level, the probability that precision at this group's relevant documents never exceeds it."""
+    """Return, for each level, the probability that precision at this group's relevant documents never exceeds it."""
     count = np.arange(marked + 1)
     counts = (count > 0) & (before + count >= needed)
     chance = np.zeros((levels.size, marked + 1))

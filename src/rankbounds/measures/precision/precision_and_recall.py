@@ -15,13 +15,14 @@ from rankbounds.measures.formulas import (
     ShareOfRelevant,
     count_to_depth,
     found_and_open,
+    mean_over_found,
     quotient,
     share_of_known,
 )
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import NOT_NEGATIVE, POSITIVE, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import chance_of_number, expected_count, groups_at_cut
+from rankbounds.rankings.ties import expected_count
 
 
 class P(Counted):
@@ -141,15 +142,8 @@ class Shaw(Measure):
         return quotient(found, read + known + more - found), quotient(found + within, read + known - found)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        if not rankings.certain:
-            return None
-        at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))
-        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1).astype(np.float64)
-        found: Floats = at_cut.above[:, None] + number
-        either = (_read(self.cutoff, rankings) + rankings.num_relevant(self.rel))[:, None] - found
-        chances = chance_of_number(at_cut, number.size - 1)
-        values: Floats = quotient(found, np.maximum(either, 0.0))
-        return np.einsum("ln,ln->l", chances, values)
+        both = (_read(self.cutoff, rankings) + rankings.num_relevant(self.rel))[:, None]
+        return mean_over_found(self, rankings, lambda found: quotient(found, np.maximum(both - found, 0.0)))
 
 
 class RecallAll(Measure):
@@ -184,13 +178,8 @@ class RecallAll(Measure):
         return low.astype(np.float64), high.astype(np.float64)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        if not rankings.certain:
-            return None
-        at_cut = groups_at_cut(rankings, rankings.relevant(self.rel), self.depth(rankings))
-        number = np.arange(int(at_cut.relevant.max(initial=0)) + 1)
         known = rankings.num_relevant(self.rel)[:, None]
-        complete = (at_cut.above[:, None] + number == known) & (known > 0)
-        return np.where(complete, chance_of_number(at_cut, number.size - 1), 0.0).sum(axis=-1)
+        return mean_over_found(self, rankings, lambda found: ((found == known) & (known > 0)).astype(np.float64))
 
 
 class Success(BestRelevant):
@@ -310,7 +299,7 @@ class RPrec(Measure):
     difference_argument = "precision_at_r"
 
     def documents_read(self, number: Floats) -> Floats:
-        """How many documents are read where this many are relevant."""
+        """Return how many documents are read where this many are relevant."""
         return number if self.times == 1 else np.floor(self.times * number + 0.9)
 
     def value(self, rankings: Rankings) -> Floats:
