@@ -266,7 +266,7 @@ class TestCommands:
         assert code == 3
         for told in ("--ties was trec and is best", "--gain was linear and is 1=3", "--depth was not given and is 5"):
             assert told in err
-        replace(rb.evaluate(qrels, good, "nDCG@5"), origin=None).save(saved)
+        replace(rb.evaluate(qrels, good, "nDCG@5"), make_origin=None).save(saved)
         code, _, err = self.call(capsys, "compare", qrels, bad, *asked)
         assert code == 0
         assert "it is not known whether the saved scores were made with the same judgments and options" in err

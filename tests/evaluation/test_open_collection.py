@@ -503,7 +503,7 @@ def test_scores_keep_what_their_bounds_cover(tmp_path):
     assert (scores.open, scores.most_relevant) == ("collection", 4)
     scores.save(tmp_path / "scores.json")
     assert rb.Scores.load(tmp_path / "scores.json") == scores
-    from rankbounds.evaluation.saved_scores import join_baseline
+    from rankbounds.evaluation.score_files import join_baseline
 
     with pytest.raises(rb.DataError, match="4 relevant at most"):
         join_baseline(scores, rb.evaluate(qrels, run, "AP"))

@@ -203,8 +203,6 @@ def test_a_mistake_is_told_with_its_line(tmp_path, name, text, line):
         "map\tall\t0.5\nP_10\tall\t0.25\n",
         json.dumps({"NDCG@10": 0.5, "MAP@10": 0.3}),
         json.dumps({"ndcg": {"NDCG@1": 0.5, "NDCG@10": 0.5}, "map": {"MAP@1": 0.25}}),
-        json.dumps({"task_name": "SciFact", "scores": {"test": [{"ndcg_at_10": 0.5, "main_score": 0.5}]}}),
-        json.dumps({"metrics": ["mrr"], "model_names": ["bm25"], "bm25": {"scores": {"mrr": 0.5}}}),
         json.dumps([{"run": "a", "query_id": "all", "measure": "AP", "value": 0.5}]),
         "run,AP,P@10\nbm25,0.1,0.2\n",
     ],
@@ -330,6 +328,7 @@ def test_real_runs_by_way_of_trec_eval_tables(unpacked, command, tmp_path):
         b'{"a": {"b": "yes"}}', b"\xff\xfe\x00", b'{"format": "rankbounds scores 9"}', b"PAR1xxxx", b"qid\n1\n",
         b"qid,measure\n1,AP\n", b'"a,b\n1,2\n', b'{"a": {"b": 1}, "c": 3}', b'{"a": 1, "b": {"c": 2}}',
         b'[{"query_id": {"x": 1}, "AP": [1]}]', b"just words\n", b'{"AP": 1, "q": "x"}',
+        b'{"task_name": "SciFact", "scores": {"test": [{"ndcg_at_10": 0.5, "main_score": 0.5}]}}',
     ],
 )  # fmt: skip
 def test_what_is_no_table_of_scores_is_refused_in_a_sentence(tmp_path, content):

@@ -16,7 +16,7 @@ import pytest
 import rankbounds as rb
 from rankbounds.cli import parse
 from rankbounds.errors import UsageError
-from rankbounds.files.reported_scores import stated
+from rankbounds.files.score_tables import stated
 from rankbounds.interop import tool_server as served
 from rankbounds.interop.assistant_tools import MOST_CHARACTERS, NAMES, ConfinedFolder, Tools
 

@@ -24,7 +24,7 @@ from rankbounds.evaluation.score_files import is_measure
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.files import trec
 from rankbounds.files.opening import STANDARD_INPUT, read_text
-from rankbounds.files.reported_scores import ANY_MEASURE, Printed, read_reported, reported, stated
+from rankbounds.files.score_tables import ANY_MEASURE, Printed, read_printed
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.results import Column, Result, Row, build_table
 from rankbounds.tables import Table, number
@@ -157,11 +157,6 @@ class Explanations(Result):
         return "\n".join(said)
 
 
-def read_output(path: str | os.PathLike[str]) -> Printed:
-    """Read another tool's output for one run: scores as text, by measure and topic."""
-    return stated(os.fspath(path)) or read_reported(path, is_measure)
-
-
 def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpack[ReadingOptions]) -> Explanations:
     """Find out why another tool reported other numbers for the same judgments and run.
 
@@ -172,8 +167,8 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
     run
         The run that the tool was given; None if ``qrels`` are rows of expected and retrieved documents.
     output
-        What it reported: a file (what trec_eval or ir_measures printed; JSON of pytrec_eval, ranx, BEIR or MTEB), the
-        dicts of these tools (``{measure: mean}``, ``{query: {measure: score}}``, ``{measure: {query: score}}``),
+        What it reported: a file (what trec_eval or ir_measures printed; JSON of dicts, a table of scores by
+        topic), dicts (``{measure: mean}``, ``{query: {measure: score}}``, ``{measure: {query: score}}``),
         ``{(measure, topic): value}``, or a number as in ``"nDCG@10=0.534"``, ``"nDCG@10=53.4%"`` or ``"0.534"``.
     **options
         Reading options of ``evaluate``.
@@ -209,7 +204,7 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
 
 def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) -> Explanations:
     """Run ``explain`` on read inputs; ``repeated`` is the run with its repeated documents."""
-    printed = read_output(output) if isinstance(output, str | os.PathLike) else reported(output, is_measure)
+    printed = read_printed(output, is_measure)
     ((_, first_topic), text), *_ = printed.items()
     if (ANY_MEASURE, first_topic) in printed:
         return Explanations(_of_any_measure(text, qrels, run, repeated), of_any_measure=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation import saved_scores
 from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
+from rankbounds.evaluation.origins import file_states, origin_later
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import Scoring, score_runs
 from rankbounds.measures import parse_measures
@@ -165,11 +165,12 @@ def evaluate(
     assumptions.check(scoring.measures)
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     given = jobs = reading.runs_to_read(runs, qrels)
-    states = saved_scores.file_states(jobs)
+    states = file_states(jobs)
     if preparation:
         jobs = [replace(job, read=partial(lambda read: preparation(read()), job.read), given=None) for job in jobs]
     scores = score_runs(facts, jobs, scoring, progress=progress, observe=observe)
-    return saved_scores.origin_later(scores, facts.qrels, assumptions, preparation, given, states)
+    make_origin = origin_later(scores.runs, facts.qrels, assumptions, preparation, given, states)
+    return replace(scores, make_origin=make_origin)
 
 
 def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:

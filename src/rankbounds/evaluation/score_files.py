@@ -1,26 +1,35 @@
-"""Scores in tables that rankbounds or another tool wrote: names become measures, and rows become arrays."""
+"""Files of scores: those that rankbounds saved, and tables that it or another tool wrote.
+
+Saved scores hold everything but lists and judgments, and can be the baseline of new scores with the same judgments and
+settings. In tables, names become measures and rows become arrays.
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from math import exp, isinf
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from rankbounds.arrays import Floats
 from rankbounds.collection.run_names import unique_names
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
+from rankbounds.evaluation.origins import origin_changes
 from rankbounds.evaluation.run_notes import RunNotes, some
-from rankbounds.evaluation.saved_scores import scores_in
-from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scores import PARTS, STORED, Origin, Scores
 from rankbounds.files.objects import is_table
 from rankbounds.files.opening import expand
+from rankbounds.files.records import parse_json, read_decoded
 from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_score_table
+from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.measure import Reported, ReportedEffort
+from rankbounds.tables import json_of
 
 if TYPE_CHECKING:
     import pandas
@@ -29,6 +38,9 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = str | os.PathLike[str]
 Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
+
+FORMAT = "rankbounds scores 1"
+
 
 MEAN_ROUNDED = 1.01e-4
 """By how much a mean may be off that was rounded to four digits, as were the numbers that it is the mean of."""
@@ -90,7 +102,7 @@ def read_scores(
     """
     effort = [lower_is_better] if isinstance(lower_is_better, str) else lower_is_better
     if is_table(files):
-        return _scores([read_score_frame(files, is_measure, columns)], [False], effort)
+        return _scores([read_score_frame(files, is_measure, columns).checked()], [False], effort)
     if isinstance(files, Mapping):
         named: list[tuple[str | None, str]] = [(name, os.fspath(path)) for name, path in files.items()]
     else:
@@ -110,16 +122,15 @@ def scores_of_files(
         raise UsageError("No table of scores was given.")
     tables = []
     for name, path in named:
-        content = read_score_table(path, is_measure, name=name, columns=columns)
-        if not isinstance(content, ScoreTable):
-            saved = scores_in(content, path)
+        table = read_score_table(path, is_measure, name=name, columns=columns)
+        if table.saved is not None:
+            saved = scores_in(table.saved, path)
             if len(named) == 1:
                 return saved
-            content = ScoreTable(path, name or "")
             for row in saved.rows():
                 ends = (np.nan if row[end] is None else row[end] for end in ("low", "high"))
-                content.cells[row["run"], row["query_id"], row["measure"]] = row["value"], *ends
-        tables.append(content)
+                table.cells[row["run"], row["query_id"], row["measure"]] = row["value"], *ends
+        tables.append(table.checked())
     return _scores(tables, [name is not None for name, _ in named], lower_is_better)
 
 
@@ -217,4 +228,208 @@ def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
         warn(
             f"{table.file}: a stated mean differs from the mean over topics ({wrong[0]}{more}). The stated mean may "
             "count topics that the table lacks, as trec_eval -c does; here only the topics in the table count."
+        )
+
+
+# ---- saved scores ----
+
+
+def save(scores: Scores, path: str | os.PathLike[str]) -> None:
+    """Write everything that ``load`` needs, as JSON."""
+    content: dict[str, Any] = {"format": FORMAT} | {name: _plain(getattr(scores, name)) for name in STORED}
+    if scores.origin is None and scores.make_origin is not None:
+        content["origin"] = scores.make_origin()
+    with writing(path) as out:
+        out.write(json_of(content))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, RunNotes):
+        return asdict(value)
+    return _plain_measure(value) if isinstance(value, Measure) else value
+
+
+def load(path: str | os.PathLike[str]) -> Scores:
+    """Read what ``save`` wrote."""
+    name = os.fspath(path)
+    content, file = read_decoded(name)
+    if not content.lstrip().startswith(("{", "[")):
+        raise DataError(
+            file,
+            "these are not scores that rankbounds saved (compare --save FILE).",
+            "A run goes among the runs, and --baseline-run names the one to compare with.",
+        )
+    return scores_in(parse_json(content, file), name)
+
+
+def scores_in(content: Any, file: str) -> Scores:
+    """The scores in what a file holds."""
+    try:
+        if content["format"] != FORMAT:
+            raise KeyError
+        loaded = {name: read(content[name]) for name, read in _READERS.items()}
+        loaded["clusters"] = {str(query): str(name) for query, name in content.get("clusters", {}).items()}
+        loaded |= {name: [_load_measure(one, file) for one in content[name]] for name in ("measures", "outer")}
+        notes = [{name: read(noted[name]) for name, read in _NOTES.items()} for noted in content["notes"]]
+        shape = tuple(len(loaded[name]) for name in ("runs", "query_ids", "measures"))
+        sizes = {"value": shape, "low": shape, "high": shape, "judged": shape[:2], "parts": (len(PARTS), *shape)}
+        for name, size in (sizes | {"interval": (2, *shape)}).items():
+            known = name not in ("parts", "interval") or content[name] is not None
+            loaded[name] = np.array(content[name], dtype=np.float64).reshape(size) if known else None
+        return Scores(**loaded, notes=[RunNotes(**noted) for noted in notes])
+    except DataError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        raise DataError(f"{file}: these are not scores that rankbounds saved.") from None
+
+
+def _names(content: Any) -> list[str]:
+    if not isinstance(content, list) or not all(isinstance(name, str) for name in content):
+        raise TypeError
+    return content
+
+
+def _origin(content: Any) -> dict[str, dict[str, Any]] | None:
+    parts = None if content is None else {part: content[part] for part in ("judgments", "settings")}
+    if parts is not None:
+        parts["runs"] = content.get("runs", {})
+    if parts is not None and not all(isinstance(part, dict) for part in parts.values()):
+        raise TypeError
+    if parts is not None and not all(str(one).count(":") == 2 for one in parts["judgments"].values()):
+        raise ValueError
+    return parts
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "runs": _names,
+    "query_ids": _names,
+    "bounds": str,
+    "topics": str,
+    "open": str,
+    "most_relevant": lambda content: None if content is None else int(content),
+    "mean_over": int,
+    "confidence": float,
+    "without_relevant": _names,
+    "origin": _origin,
+}
+"""How the plain fields of saved scores are read."""
+_NOTES: dict[str, Callable[[Any], Any]] = {
+    "missing": _names,
+    "unknown": _names,
+    "tied_topics": int,
+    "tie_range": lambda content: None if content is None else float(content),
+    "prepared": str,
+    "strange_documents": str,
+}
+
+
+def _plain_measure(measure: Measure) -> dict[str, Any]:
+    """Return the label with unrounded numbers; for unknown measures, which direction is better."""
+    if isinstance(measure, Reported):
+        return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
+    parameters = {one.name: getattr(measure.plain, one.name) for one in fields(measure.plain)}
+    exactly = {name: value for name, value in parameters.items() if isinstance(value, float)}
+    saved = {"label": str(measure), "exactly": exactly}
+    try:
+        if _load_measure(saved, "") == measure:
+            return saved
+    except (TypeError, ValueError):
+        pass
+    raise UsageError(f"The scores of {measure} cannot be saved: its label does not say which measure it is.")
+
+
+def _load_measure(saved: Mapping[str, Any], file: str) -> Measure:
+    label = saved["label"]
+    exactly = {name: float(value) for name, value in saved["exactly"].items()}
+    if "lower_is_better" in saved:
+        return ReportedEffort(label) if saved["lower_is_better"] else Reported(label)
+    try:
+        measure = parse_measure(label)
+    except UsageError as error:
+        raise DataError(f"{file}: {error} Import the module that declares it, if it is one of yours.") from None
+    return measure.changed(**exactly)
+
+
+def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
+    """Say what changed since scores were saved: topics, documents, grades, options, runs."""
+    before, name = load(path).origin, os.path.basename(os.fspath(path))
+    if before is None:
+        return f"Whether anything changed since {name} was saved is not known: it was saved without its judgments."
+    known = [run for run in now["runs"] if run in before["runs"]]
+    changes = origin_changes(before, now)
+    changes += [f"run {run} changed" for run in known if before["runs"][run] != now["runs"][run]]
+    if changes:
+        return f"Since {name} was saved: {'; '.join(changes)}."
+    same = f" and run{'s' * (len(known) > 1)} {', '.join(known)}" if known else ""
+    return f"Nothing changed since {name} was saved: the same judgments, options{same}."
+
+
+def join_baseline(saved: Scores, new: Scores) -> Scores:
+    """Join saved scores and new ones, with the measures and topics of the new ones, which the saved ones must have.
+
+    Both must come from the same judgments and settings, as far as their origins are known.
+    """
+    _check_alike(saved, new)
+    both = (saved.filter(topic=new.query_ids, measure=new.measures), new)
+
+    def stack(name: str) -> Floats:
+        return np.concatenate([getattr(scores, name) for scores in both])
+
+    parts = None
+    if any(scores.parts is not None for scores in both):
+        unknown = [np.full((len(PARTS), *scores.value.shape), np.nan) for scores in both]
+        known = [blank if scores.parts is None else scores.parts for scores, blank in zip(both, unknown, strict=True)]
+        parts = np.concatenate(known, axis=1)
+    relevant_nowhere = {topic for scores in both for topic in scores.without_relevant}
+    return replace(
+        new,
+        runs=unique_names([*saved.runs, *new.runs], ["saved"] * len(saved.runs) + ["new"] * len(new.runs)),
+        value=stack("value"),
+        low=stack("low"),
+        high=stack("high"),
+        judged=stack("judged"),
+        notes=[noted for scores in both for noted in scores.notes],
+        without_relevant=[name for name in new.query_ids if name in relevant_nowhere],
+        outer=[measure for measure in new.measures if any(measure in scores.outer for scores in both)],
+        parts=parts,
+    )
+
+
+def _check_alike(saved: Scores, new: Scores) -> None:
+    """Refuse to compare what was made otherwise, and say what changed."""
+    if set(saved.query_ids) != set(new.query_ids):
+        gone, added = (
+            [query for query in one.query_ids if query not in set(other.query_ids)]
+            for one, other in ((saved, new), (new, saved))
+        )
+        told = [f"{what} {some(topics)}" for what, topics in (("saved alone:", gone), ("new:", added)) if topics]
+        raise DataError(f"The two sets of scores cannot be compared, because their topics differ ({'; '.join(told)}).")
+    lacking = [measure for measure in new.measures if measure not in saved.measures]
+    if lacking:
+        raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
+    if saved.bounds != new.bounds:
+        raise DataError(
+            f"The saved scores have other bounds ({saved.bounds}) than these ({new.bounds}). Save them again with "
+            f"--bounds {new.bounds}."
+        )
+    covered = [
+        scores.open if scores.most_relevant is None else f"{scores.open}, {scores.most_relevant} relevant at most"
+        for scores in (saved, new)
+    ]
+    if covered[0] != covered[1]:
+        raise DataError(
+            f"The bounds of the saved scores cover other documents ({covered[0]}) than these ({covered[1]}). Save them "
+            "again with the same --open and --most-relevant."
+        )
+    if saved.origin is None or new.origin is None:
+        return
+    changes = origin_changes(saved.origin, new.origin)
+    if changes:
+        raise DataError(
+            f"The saved scores cannot be compared with these scores: {'; '.join(changes)}. Save them again with the "
+            "same judgments and options, or use the baseline's run instead of its scores."
         )

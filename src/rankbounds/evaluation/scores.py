@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -87,7 +87,7 @@ class Scores:
     most_relevant : int or None
         How many relevant documents a topic may have in the collection; None: any number.
     origin : mapping or None
-        Of saved scores, checksums of the judgments, runs and settings.
+        Of saved scores, checksums of the judgments, runs and settings; ``make_origin`` computes them for others.
     mean_over : int
         The number of topics in a mean; 0 for scores of topics.
     clusters : dict
@@ -129,11 +129,12 @@ class Scores:
     parts: Floats | None = None
     open: str = "retrieved"
     most_relevant: int | None = None
-    origin: Origin | None = None
+    origin: Origin | None = field(default=None, compare=False)
     mean_over: int = 0
     interval: Floats | None = None
     confidence: float = 0.95
     clusters: dict[str, str] = field(default_factory=dict)
+    make_origin: Callable[[], Origin] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("runs", "query_ids", "measures", "notes", "without_relevant", "outer"):
@@ -143,13 +144,13 @@ class Scores:
                 object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, one.name) for one in fields(self))
+        return type(self), tuple(getattr(self, name) for name in STORED)
 
     def __eq__(self, other: object) -> bool:
         """Compare scores, runs, topics, measures and notes exactly."""
         if not isinstance(other, Scores):
             return NotImplemented
-        pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self)]
+        pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self) if one.compare]
         return all(
             type(ours) is type(theirs)
             and (np.array_equal(ours, theirs, equal_nan=True) if isinstance(ours, np.ndarray) else ours == theirs)
@@ -513,16 +514,16 @@ class Scores:
         ...     rb.Scores.load(path) == scores
         True
         """
-        from rankbounds.evaluation import saved_scores
+        from rankbounds.evaluation.score_files import save
 
-        saved_scores.save(self, path)
+        save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Scores:
         """Read scores that ``save`` wrote; they equal those that were saved."""
-        from rankbounds.evaluation import saved_scores
+        from rankbounds.evaluation.score_files import load
 
-        return saved_scores.load(path)
+        return load(path)
 
     def table(self, *, interval: bool = False) -> Table:
         """Build the table for people: a row per run (and topic), a column per measure.
@@ -597,3 +598,7 @@ class Scores:
 
         mean = self.mean()
         return shown(score_table.table_of(mean, with_notes=False), score_table.note(mean), score_table.run_notes(mean))
+
+
+STORED = tuple(one.name for one in fields(Scores) if one.name != "make_origin")
+"""What files and copies of scores hold."""

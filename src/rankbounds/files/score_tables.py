@@ -1,22 +1,23 @@
-"""Tables of scores per topic from many tools: rows, matrices, ``trec_eval -q``, nested JSON, data frames.
+"""Scores that other tools wrote: lines of trec_eval and ir_measures, JSON of dicts, tables with named columns.
 
 The format is recognised from the contents. Names are kept as written; the caller's ``is_measure`` says which of them
-are measures. The topic ``all`` is a mean, kept separately. A file with only means is refused, since it allows no test
-and no interval over topics.
+are measures. The topic ``all`` is a mean, kept separately.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from rankbounds.errors import DataError, Place, warn
-from rankbounds.files.json_formats import is_mteb_scores
 from rankbounds.files.named_columns import QUERY_NAMES, find_column
 from rankbounds.files.objects import frame_columns, listed_values
 from rankbounds.files.opening import PARQUET_MAGIC, STANDARD_INPUT, plain_name, read_content
@@ -77,11 +78,21 @@ ENDINGS = (".trec_eval", ".eval", ".scores")
 """Of files of scores, beside those of any table; no part of a run's name."""
 TEXT_ROWS = ("runid", "relstring")
 """What trec_eval prints as text, not as a number."""
+ANY_MEASURE = ""
+"""The name of a measure that is not named."""
 MEANS_ALONE = "the file has only means over topics, but tests and intervals need the scores of each topic."
+
+NOT_SCORES_IN_DICTS = (
+    "this is not a table of scores in a known format. In JSON: rows, {measure: mean}, {query: {measure: score}}, "
+    "{measure: {query: score}}, or these by run."
+)
 
 IsMeasure = Callable[[str], bool]
 Key = tuple[str, str, str]
 """Run, query and measure."""
+Printed = dict[tuple[str, str], str]
+"""The scores of one run as text, by the tool's name of the measure and by topic; ``all`` is the mean."""
+_NUMBER = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?|\.\d+)(?P<percent>%?)")
 
 
 @dataclass
@@ -99,6 +110,10 @@ class ScoreTable:
     """The cluster of each query, if the file has a column of clusters."""
     by_seed: dict[Key, dict[str, float]] = field(default_factory=dict)
     """The scores of an item by seed, where the file has several: their mean is one observation."""
+    written: dict[Key, Any] = field(default_factory=dict)
+    """The scores and means as the file has them: text with its digits, or numbers."""
+    saved: Mapping[str, Any] | None = None
+    """What the file holds where rankbounds saved it."""
 
     def add(
         self, key: Key, place: Place, value: Any, low: Any = None, high: Any = None, seed: str | None = None
@@ -108,20 +123,17 @@ class ScoreTable:
         number = _number(value, place)
         if math.isnan(number):
             return
+        of_item = self.by_seed.setdefault(key, {}) if seed is not None else {}
+        if (key in self.written and seed is None) or seed in of_item:
+            which = f"topic {query} and run {run}" if seed is None else f"item {query}, run {run} and seed {seed}"
+            raise DataError(place, f"a second score of {measure} for {which}.", "Keep one score of each.")
+        self.written[key] = value
         if seed is not None:
-            of_item = self.by_seed.setdefault(key, {})
-            if seed in of_item:
-                problem = f"a second score of {measure} for item {query}, run {run} and seed {seed}."
-                raise DataError(place, problem, "Keep one score of each.")
             of_item[seed] = number
-            return
-        if query == ALL:
+        elif query == ALL:
             self.means[run, measure] = number
-            return
-        if key in self.cells:
-            problem = f"a second score of {measure} for topic {query} and run {run}."
-            raise DataError(place, problem, "Keep one score of each.")
-        self.cells[key] = number, _number(low, place), _number(high, place)
+        else:
+            self.cells[key] = number, _number(low, place), _number(high, place)
 
     def checked(self) -> ScoreTable:
         """Return the table with seeds averaged; raise if no topic has a score."""
@@ -143,11 +155,50 @@ class ScoreTable:
             )
         return self
 
+    def printed(self) -> Printed:
+        """Return the scores of the only run as text; numbers, which lose zeros, get the digits of the longest."""
+        runs = list(dict.fromkeys(run for run, _, _ in self.written))
+        if len(runs) > 1:
+            raise DataError(self.file, f"these are scores of {len(runs)} runs.", "Give those of one.")
+        if self.saved is not None or not runs:
+            problem = "the file holds no score." if self.saved is None else "these are scores that rankbounds saved."
+            raise DataError(self.file, problem, "Give what another tool reported.")
+        scores = {(measure, query): value for (_, query, measure), value in self.written.items()}
+        exact = {key: Decimal(repr(float(value))) for key, value in scores.items() if not isinstance(value, str)}
+        digits = max((-int(number.as_tuple().exponent) for number in exact.values()), default=0)
+        return {key: f"{exact[key]:.{max(0, digits)}f}" if key in exact else scores[key] for key in scores}
+
+
+def stated(text: str) -> Printed | None:
+    """Return the score in ``nDCG@10=0.534``, ``nDCG@10=53.4%`` or ``0.534``; None without one."""
+    measure, equals, written = text.strip().rpartition("=")
+    match = _NUMBER.fullmatch(written)
+    if match is None or bool(equals) != bool(measure) or os.path.exists(text):
+        return None
+    number = Decimal(match["number"])
+    if match["percent"]:
+        number = number.scaleb(-2)
+    return {((measure or ANY_MEASURE).strip(), ALL): format(number, "f")}
+
+
+def read_printed(given: Any, is_measure: IsMeasure) -> Printed:
+    """Read what another tool reported for one run: a number, a file, or dicts, perhaps by (measure, topic)."""
+    if isinstance(given, str | os.PathLike):
+        path = os.fspath(given)
+        return stated(path) or read_score_table(path, is_measure).printed()
+    if isinstance(given, Mapping) and given and all(isinstance(key, tuple) for key in given):
+        return {(str(name), str(topic)): str(value) for (name, topic), value in given.items()}
+    table = ScoreTable("the scores", "run")
+    if not isinstance(given, Mapping):
+        raise DataError(table.file, NOT_SCORES_IN_DICTS)
+    _add_nested(given, is_measure, table, SCORE)
+    return table.printed()
+
 
 def read_score_table(
     path: str, is_measure: IsMeasure, *, name: str | None = None, columns: Mapping[str, str] | None = None
-) -> ScoreTable | Mapping[str, Any]:
-    """Read one file of scores; scores saved by rankbounds are returned as their JSON.
+) -> ScoreTable:
+    """Read one file of scores; of scores saved by rankbounds, the table has their JSON alone.
 
     ``name`` is that of the file's only run or, for a matrix, of its measure; ``columns`` are the table's names for
     ``run``, ``query_id``, ``measure`` and ``value``.
@@ -163,23 +214,20 @@ def read_score_table(
 
     if content.starts_with(PARQUET_MAGIC):
         read(*_rows_of_frame(read_frame(path, content.tobytes() if path == STANDARD_INPUT else None), table.file))
-        return table.checked()
+        return table
     text = decoded(content.text())
     if text.lstrip()[:1] in ("{", "["):
         held = json_records(text, table.file)
-        if isinstance(held, Mapping):
-            if str(held.get("format", "")).startswith("rankbounds scores"):
-                return held
-            for key, value in _nested_cells(held, is_measure, table, of_matrix):
-                table.add(key, Place(table.file), value)
-        else:
+        if not isinstance(held, Mapping):
             if not held or not all(isinstance(row, Mapping) for _, row in held):
                 raise DataError(table.file, "a table of scores in JSON is a list of objects, or an object.")
             read(list(dict.fromkeys(name for _, row in held for name in row)), held)
-    elif _is_leaderboard(text):
-        _read_leaderboard(text, table, is_measure)
-    elif _is_trec_eval(text):
-        _read_trec_eval(text, table, is_measure, named=name is not None)
+        elif str(held.get("format", "")).startswith("rankbounds scores"):
+            table.saved = held
+        else:
+            _add_nested(held, is_measure, table, of_matrix)
+    elif _has_lines_of_scores(text):
+        _read_lines(text, table, is_measure, named=name is not None)
     else:
         if separator_in(first_line_of(text), "\t,;") is None:
             raise DataError(
@@ -193,7 +241,7 @@ def read_score_table(
         plain = ((place, list(map(without_apostrophe, row))) for place, row in rows)
         if header:  # otherwise no cell holds anything
             read(header, records(plain, header))
-    return table.checked()
+    return table
 
 
 def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, str] | None = None) -> ScoreTable:
@@ -201,7 +249,7 @@ def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, st
     table = ScoreTable("the data frame", "run")
     header, rows = _rows_of_frame(given.collect() if type(given).__name__ == "LazyFrame" else given, table.file)
     _Layout(header, columns or {}, is_measure, table.file).read(rows, table, SCORE)
-    return table.checked()
+    return table
 
 
 def _rows_of_frame(frame: Any, file: str) -> tuple[list[str], Iterable[tuple[Place, Mapping[str, Any]]]]:
@@ -231,92 +279,79 @@ def _number(value: Any, place: Place) -> float:
     raise DataError(place, f'the score "{text}" is not a number.', "Leave the cell empty where there is no score.")
 
 
-# ---- trec_eval -q, ir_measures -q ----
+# ---- lines of trec_eval and ir_measures ----
 
 
 def _fields(line: str) -> list[str]:
     parts = [part.strip() for part in line.split("\t")]
-    return parts if len(parts) == 3 else line.split(None, 2)
+    return parts if len(parts) == 3 else line.split()
 
 
-def _is_trec_eval(text: str) -> bool:
+def _has_lines_of_scores(text: str) -> bool:
     parts = _fields(first_line_of(text))
-    return len(parts) == 3 and (parts[0] in TEXT_ROWS or is_number(parts[2])) and "," not in parts[0]
+    is_line = len(parts) in (2, 3, 4) and not any("," in part for part in parts)
+    return is_line and (parts[0].startswith(TEXT_ROWS) or is_number(parts[-1])) and parts[0].lower() not in QUERY_NAMES
 
 
-def _read_trec_eval(text: str, table: ScoreTable, is_measure: IsMeasure, *, named: bool) -> None:
-    """Read lines ``measure, topic, value``, or ``topic, measure, value`` as ir_measures prints them.
+def _read_lines(text: str, table: ScoreTable, is_measure: IsMeasure, *, named: bool) -> None:
+    """Read lines ``measure, topic, value``, ``topic, measure, value``, these after a run, or ``measure, value``.
 
-    A run ends where topics, or another run's name, follow means. trec_eval prints a run's name (``runid``) among the
-    means, after the topics; a table of several runs before them.
+    Without a column for it, a run ends where topics, or another run's name, follow means. trec_eval prints a run's name
+    (``runid``) among the means, after the topics; a table of several runs before them.
     """
     lines = [(place, _fields(line)) for place, line in filled_lines(text, table.file)]
+    count = len(lines[0][1])
     for place, parts in lines:
-        if len(parts) != 3:
-            raise no_line_of_trec_eval(place, len(parts))
-    # ir_measures prints the topic before the measure: the place of the means shows it, or the names of measures.
-    first, second = (set(names) for names in zip(*((parts[0], parts[1]) for _, parts in lines), strict=True))
-    topic_first = mostly(second, is_measure) and not mostly(first, is_measure)
-    if (ALL in first) != (ALL in second):
-        topic_first = ALL in first
-    sections: list[list[tuple[Place, list[str]]]] = [[]]
+        if len(parts) != count:
+            problem = (
+                f"a line is a measure, a topic and a value, as in the first line; this one has {len(parts)} fields."
+            )
+            raise DataError(place, problem)
+    if count == 2:
+        lines, count = [(place, [name, ALL, value]) for place, (name, value) in lines], 3
+    topic_first = _is_topic_first([parts[-3:] for _, parts in lines], is_measure)
+    if topic_first is None and count == 4:
+        raise DataError(
+            table.file,
+            "the second or the third field may be the topic.",
+            "Add a first line that names the columns: run,measure,query_id,value with commas or tabs.",
+        )
+    sections: list[list[tuple[Place, str, str, str]]] = [[]]
     names: list[str | None] = [None]
     means_began = False
-    for place, fields in lines:
-        parts = [fields[1], fields[0], fields[2]] if topic_first else fields
-        names_run = parts[0] == "runid"
-        if means_began and (parts[1] != ALL or names_run) and not (names_run and names[-1] is None):
+    for place, parts in lines:
+        measure, query = (parts[-2], parts[-3]) if topic_first else (parts[-3], parts[-2])
+        if count == 4:
+            table.add((parts[0], query, measure), place, parts[-1])
+            continue
+        names_run = measure == "runid"
+        if means_began and (query != ALL or names_run) and not (names_run and names[-1] is None):
             sections.append([])
             names.append(None)
             means_began = False
         if names_run:
-            names[-1] = parts[2]
+            names[-1] = parts[-1]
             means_began = bool(sections[-1])
             continue
-        means_began = means_began or parts[1] == ALL
-        if parts[0] not in TEXT_ROWS:
-            sections[-1].append((place, parts))
+        means_began = means_began or query == ALL
+        if not measure.startswith(TEXT_ROWS):
+            sections[-1].append((place, measure, query, parts[-1]))
     alone = len(sections) == 1
     for number, (section, given) in enumerate(zip(sections, names, strict=True), 1):
         run = table.name if given is None or (named and alone) else given
         if given is None and not alone:
             run = f"{run} #{number}"
-        for place, (measure, query, value) in section:
+        for place, measure, query, value in section:
             table.add((run, query, measure), place, value)
 
 
-def _is_leaderboard(text: str) -> bool:
-    parts = first_line_of(text).split()
-    return len(parts) == 4 and is_number(parts[3]) and not any("," in part for part in parts)
-
-
-def _read_leaderboard(text: str, table: ScoreTable, is_measure: IsMeasure) -> None:
-    """Read lines ``run measure topic value`` or ``run topic measure value`` of shared tasks."""
-    lines = [(place, line.split()) for place, line in filled_lines(text, table.file)]
-    for place, parts in lines:
-        if len(parts) != 4:
-            raise DataError(
-                place, f"a line is a run, a measure, a topic and a value; this one has {len(parts)} fields."
-            )
-    second, third = ({parts[number] for _, parts in lines} for number in (1, 2))
-    topic_second = ALL in second
-    if (ALL in second) == (ALL in third):  # the place of the means does not show it: do the names of measures?
-        topic_second = mostly(third, is_measure)
-        if topic_second == mostly(second, is_measure):
-            raise DataError(
-                table.file,
-                "the second or the third field may be the topic.",
-                "Add a first line that names the columns: run,measure,query_id,value with commas or tabs.",
-            )
-    for place, (run, one, other, value) in lines:
-        query, measure = (one, other) if topic_second else (other, one)
-        table.add((run, query, measure), place, value)
-
-
-def no_line_of_trec_eval(place: Place, fields: int) -> DataError:
-    """The error for a line of so many fields."""
-    problem = f"a line of trec_eval's output is a measure, a topic and a value; this one has {fields} fields."
-    return DataError(place, problem)
+def _is_topic_first(lines: Sequence[Sequence[str]], is_measure: IsMeasure) -> bool | None:
+    """Does the topic stand before the measure? The place of the means shows it, or the names of measures."""
+    first, second = (set(names) for names in zip(*((one, other) for one, other, _ in lines), strict=True))
+    if (ALL in first) != (ALL in second):
+        return ALL in first
+    before, behind = _mostly(second, is_measure), _mostly(first, is_measure)
+    return None if before == behind else before
 
 
 # ---- tables with named columns ----
@@ -410,54 +445,40 @@ class _Layout:
 # ---- JSON ----
 
 
-def is_ranx_report(content: Mapping[str, Any]) -> bool:
-    """Is this ranx' report on several runs?"""
-    return "model_names" in content and "metrics" in content
+def _add_nested(content: Mapping[str, Any], is_measure: IsMeasure, table: ScoreTable, of_matrix: str) -> None:
+    """Add ``{measure: mean}``, ``{query: score}``, ``{query: {measure: score}}`` or the reverse, also by run."""
+    for key, value in _nested_cells(content, is_measure, table, of_matrix):
+        table.add(key, Place(table.file), value)
 
 
 def _nested_cells(
     content: Mapping[str, Any], is_measure: IsMeasure, table: ScoreTable, of_matrix: str
 ) -> Iterator[tuple[Key, Any]]:
-    if is_mteb_scores(content):
-        raise DataError(
-            table.file,
-            f"these are MTEB's results: {MEANS_ALONE}",
-            "Have MTEB save its predictions (prediction_folder=...), and compare those with the judgments.",
-        )
-    if is_ranx_report(content):
-        raise DataError(
-            table.file,
-            f"this is ranx' report: {MEANS_ALONE}",
-            "Save run.scores instead, which holds {measure: {query: score}} after ranx' evaluate.",
-        )
     layers, inside = 0, content
     while isinstance(inside, Mapping) and inside:
         inside, layers = next(iter(inside.values())), layers + 1
     if layers == 1:
-        if mostly(content, is_measure):
-            raise DataError(table.file, MEANS_ALONE, "Save a score for each query.")
-        yield from (((table.name, query, of_matrix), value) for query, value in content.items())
+        are_means = _mostly(content, is_measure)
+        for name, value in content.items():
+            yield (table.name, *((ALL, str(name)) if are_means else (str(name), of_matrix))), value
         return
     if layers not in (2, 3):
-        raise DataError(
-            table.file,
-            "this is not a table of scores in a known format.",
-            "In JSON: rows, {query: {measure: score}}, {measure: {query: score}}, or these by run.",
-        )
+        raise DataError(table.file, NOT_SCORES_IN_DICTS)
     by_run: Mapping[str, Any] = {table.name: content} if layers == 2 else content
     for run, outer in by_run.items():
         if not isinstance(outer, Mapping) or not all(isinstance(inner, Mapping) for inner in outer.values()):
             raise DataError(table.file, f'the entry "{run}" is nested less deeply than the others.')
-        by_measure = mostly(outer, is_measure)
-        if by_measure and mostly(dict.fromkeys(name for inner in outer.values() for name in inner), is_measure):
-            remedy = "BEIR's evaluate returns only means: compare the rankings with the judgments instead."
-            raise DataError(table.file, MEANS_ALONE, remedy)
+        by_measure = _mostly(outer, is_measure)
+        are_means = by_measure and _mostly(
+            dict.fromkeys(name for inner in outer.values() for name in inner), is_measure
+        )
         for first, inner in outer.items():
             for second, value in inner.items():
-                yield ((run, second, first) if by_measure else (run, first, second)), value
+                query, measure = (ALL, second) if are_means else (second, first) if by_measure else (first, second)
+                yield (str(run), str(query), str(measure)), value
 
 
-def mostly(names: Iterable[str], is_measure: IsMeasure) -> bool:
+def _mostly(names: Iterable[str], is_measure: IsMeasure) -> bool:
     """Are most of these names of measures?"""
-    known = [is_measure(name) for name in names]
+    known = [is_measure(str(name)) for name in names]
     return 2 * sum(known) > len(known)

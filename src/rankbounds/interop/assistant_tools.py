@@ -19,7 +19,7 @@ from typing import Any
 import rankbounds as rb
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError
 from rankbounds.files.opening import matching
-from rankbounds.files.reported_scores import stated
+from rankbounds.files.score_tables import stated
 
 MOST_FILES = 500
 MOST_BYTES = 4 << 30

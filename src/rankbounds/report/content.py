@@ -24,8 +24,9 @@ from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.saved_scores import changes_since, fingerprint, origin_of
+from rankbounds.evaluation.origins import fingerprint, origin_of
 from rankbounds.evaluation.score_differences import merge_equal
+from rankbounds.evaluation.score_files import changes_since
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum
 from rankbounds.judging.audits.judged_sample import left_to_judge

@@ -45,7 +45,7 @@ from rankbounds.comparison.gate.outcomes import (
 from rankbounds.comparison.tables import p_column
 from rankbounds.comparison.verdict import compare_scores
 from rankbounds.errors import UsageError, did_you_mean, readable
-from rankbounds.evaluation.saved_scores import fingerprint
+from rankbounds.evaluation.origins import fingerprint
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.measures import Measure, parse_measure
