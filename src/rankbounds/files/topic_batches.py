@@ -54,14 +54,31 @@ def first_fields(path: str) -> tuple[list[bytes], Place]:
     raise NothingReadError(path, "the file has no line of data.")
 
 
-def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:
-    """Yield a text file in blocks of whole lines, and how many lines precede each.
+@dataclass
+class _Stretch:
+    """The next ``left`` bytes of an open file."""
+
+    file: IO[bytes]
+    left: float
+
+    def read(self, size: int) -> bytes:
+        block = self.file.read(int(min(size, self.left)))
+        self.left -= len(block)
+        return block
+
+
+def blocks_of_lines(path: str, size: int, begin: int = 0, end_of_all: int | None = None) -> Iterator[tuple[bytes, int]]:
+    """Yield a text file, or a stretch of whole lines, in blocks of whole lines, and how many lines precede each.
 
     A block ends with the line in which it reaches ``size`` bytes, as when a whole file is read.
     """
-    before = 0
-    with stream(path) as file:
-        content = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+    before, content = 0, b""
+    with stream(path) as opened:
+        if begin:
+            opened.seek(begin)
+        file = _Stretch(opened, math.inf if end_of_all is None else end_of_all - begin)
+        if not begin:
+            content = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
         while content := content + read_fully(file, max(0, size - len(content))):
             end = content.find(b"\n", size - 1) + 1
             if not end:
@@ -95,7 +112,7 @@ def trim_blanks(part: bytes) -> bytes:
     return part if part[-1:].strip() or not part else part.rstrip() + b" "
 
 
-def _rest_of_line(file: IO[bytes]) -> Iterator[bytes]:
+def _rest_of_line(file: _Stretch) -> Iterator[bytes]:
     while more := file.read(1 << 16):
         yield more if b"\n" in more else trim_blanks(more)
         if b"\n" in more:
@@ -117,7 +134,7 @@ def queries_of(text: Text) -> tuple[Ints, Ids]:
     return used, Ids(text.buffer, start, past(start, text.buffer, 1, blanks=False) - start)
 
 
-def read_fully(file: IO[bytes], size: int) -> bytes:
+def read_fully(file: IO[bytes] | _Stretch, size: int) -> bytes:
     """Read so many bytes, or all there are; a file may give fewer at a time."""
     blocks = []
     while size and (block := file.read(min(size, READ_BYTES))):
@@ -235,48 +252,30 @@ class LargeFile:
             closed = np.sort(np.concatenate([closed, new]))
             yield piece
 
-    def _grouped_lines(self, begin: int, end_of_all: int | None) -> Iterator[Columns]:
-        first_line = self._first_line()
-        left: float = math.inf if end_of_all is None else end_of_all - begin
-        with stream(self.path) as file:
-            if begin:
-                file.seek(begin)
-            carried = read_fully(file, 0 if begin else len(codecs.BOM_UTF8))
-            left -= len(carried)
-            carried = carried.removeprefix(codecs.BOM_UTF8)
-            while True:
-                wanted = int(min(left, max(self.piece_bytes, len(carried))))  # so that a long line costs its bytes
-                block = read_fully(file, wanted)
-                content = carried + block
-                left -= len(block)
-                at_end = len(block) < wanted or not left
-                end = len(content) if at_end else content.rfind(b"\n") + 1
-                if not content:
-                    return
-                if not end:
-                    carried = trim_blanks(content)
-                    continue
-                content, rest = lines_of_data(content[:end]), trim_blanks(content[end:])
-                try:  # which line of the file this is does not matter: whoever meets an error reads the file again
-                    lines = self._parse_lines(inner_text(self.path, content, 0), first_line)
-                except NothingReadError:
-                    carried = rest
-                    if at_end:
-                        return
-                    continue
-                if at_end:
-                    yield lines
-                    return
-                topic, docs = lines.pairs.topic, lines.pairs.docs
-                other = np.flatnonzero(topic != topic[-1])
-                if not other.size:
-                    carried = content + rest
-                    continue  # one topic, and no end of it yet
-                whole = int(other[-1]) + 1
-                line_start = content.rfind(b"\n", 0, int(docs.start[whole]) - PADDING) + 1
-                carried = content[line_start:] + rest
-                pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
-                yield trec.replace_pairs(lines, pairs, lines.values[:whole])
+    def _grouped_lines(self, begin: int, end: int | None) -> Iterator[Columns]:
+        first_line, parts, wanted = self._first_line(), list[bytes](), 0
+        for block, _ in blocks_of_lines(self.path, self.piece_bytes, begin, end):
+            parts.append(lines_of_data(block))
+            if sum(map(len, parts)) < wanted:
+                continue  # one topic, and no end of it yet
+            content = b"".join(parts)
+            try:  # which line of the file this is does not matter: whoever meets an error reads the file again
+                lines = self._parse_lines(inner_text(self.path, content, 0), first_line)
+            except NothingReadError:
+                parts = []
+                continue
+            topic, docs = lines.pairs.topic, lines.pairs.docs
+            other = np.flatnonzero(topic != topic[-1])
+            if not other.size:
+                parts, wanted = [content], 2 * len(content)
+                continue
+            whole = int(other[-1]) + 1
+            parts, wanted = [content[content.rfind(b"\n", 0, int(docs.start[whole]) - PADDING) + 1 :]], 0
+            pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
+            yield trec.replace_pairs(lines, pairs, lines.values[:whole])
+        with contextlib.suppress(NothingReadError):
+            if content := b"".join(parts):
+                yield self._parse_lines(inner_text(self.path, content, 0), first_line)
 
     def _first_line(self) -> tuple[Layout, str | None]:
         """Return what the first line of the file shows: the layout and the tag of all its parts."""
