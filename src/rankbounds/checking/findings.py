@@ -388,8 +388,4 @@ def in_words(ranking: Sequence[Row]) -> str:
     ]
     if top := ["{run} ({highest_place} to {lowest_place})".format(**row) for row in movable if row["place"] <= SHOWN]:
         sentences.append(f"Among the top {SHOWN}: {some(top)}.")
-    moved = [row for row in ranking if row["place"] != row["expected_place"]]
-    example = ", such as {run} from {place} to {expected_place}".format(**moved[0]) if moved else ""
-    changed = f"{len(moved) or 'no'} run{'s' * (len(moved) > 1)} would change place{example}"
-    sentences.append(f"With the mean over all orders of ties instead of trec_eval's order, {changed}.")
     return " ".join(sentences)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Ints
 from rankbounds.checking.findings import CheckedRun, Checks, Finding, JudgedOutside, Severity, TieEffect
@@ -104,8 +105,6 @@ def _read_leniently(text: Text, layout: trec.Layout, examples: int) -> tuple[Run
 
 
 COVERAGE_DEPTH = 10
-MOST_TOKENS = 10_000
-"""How many scores are looked at as they are written."""
 WARNING: Severity = "warning"
 Given: TypeAlias = str | os.PathLike[str] | Iterable[str]
 """Ids, or a file of them."""
@@ -220,7 +219,10 @@ def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], exam
     ]
     if run is None:
         return CheckedRun(source.name or plain_name(file), file, lines, findings=found)
-    found += [*_topics(run, limits, examples), *_documents(run, lines, limits.corpus, examples)]
+    found += _topics(run, limits, examples)
+    if limits.corpus is not None and (outside := _outside(run.pairs.docs, limits.corpus)):
+        where = ((run.pairs.where(row), f"{run.pairs.describe(row)}.") for row in outside[:examples])
+        found.append(Finding.of("outside_corpus", len(outside), lines, examples=where))
     more: dict[str, Any] = {}
     if limits.qrels is not None and not set(limits.qrels.query_ids).isdisjoint(run.query_ids):
         more, strange = _effects(run, limits.qrels, measures)
@@ -299,12 +301,6 @@ def _first_lines(run: Run, topics: Ints, before: int = 0) -> Iterator[Place]:
         yield run.pairs.where(int(np.flatnonzero(run.pairs.topic == topic)[before]))
 
 
-def _documents(run: Run, lines_read: int, corpus: frozenset[bytes] | None, examples: int) -> Iterator[Finding]:
-    if corpus is not None and (rows := _outside(run.pairs.docs, corpus)):
-        where = ((run.pairs.where(row), f"{run.pairs.describe(row)}.") for row in rows[:examples])
-        yield Finding.of("outside_corpus", len(rows), lines_read, examples=where)
-
-
 def _ties(run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[TieEffect]) -> Iterator[Finding]:
     """Find tied rows, and those that single precision adds."""
     topic, score = run.pairs.topic[rows], run.score[rows]
@@ -330,77 +326,44 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
 
     ``rows`` are in the order of the scores, tied ones in that of the stated ranks.
     """
-    lines, ranks, pairs = run.pairs.rows_by_topic(), run.stated_rank, run.pairs
-    if ranks is not None:
-        against = _pairs_of(run, rows, ranks[rows][1:] < ranks[rows][:-1])
-        where = (
-            (
-                pairs.where(below),
-                f"{pairs.describe(below)} has rank {ranks[below]} and score {run.score[below]:.12g}, but "
-                f'"{pairs.docs[above]}" has rank {ranks[above]} and the higher score {run.score[above]:.12g}.',
+    pairs, score, ranks, lines = run.pairs, run.score, run.stated_rank, run.pairs.rows_by_topic()
+
+    def found(kind: str, order: Ints, column: NDArray[Any], words: Callable[[int, int], str]) -> Iterator[Finding]:
+        """Neighbours in this order of which the lower has less in the column."""
+        falls = (column[order][1:] < column[order][:-1]) & (pairs.topic[order][1:] == pairs.topic[order][:-1])
+        if falls.any():
+            upper = np.flatnonzero(falls)
+            first = zip(order[upper][:examples].tolist(), order[upper + 1][:examples].tolist(), strict=True)
+            where = (
+                (pairs.where(below), f"{pairs.describe(below)} has {words(above, below)}.") for above, below in first
             )
-            for above, below in against[:examples].tolist()
-        )
-        if len(against):
-            topics = _topics_of(run, against)
-            yield Finding.of("rank_against_score", len(against), lines_read, examples=where, topics=topics)
-    rising = _pairs_of(run, lines, run.score[lines][1:] > run.score[lines][:-1])
-    if len(rising):
-        # Scores that all rise, as distances do, are no matter of exponents.
-        read = rising if len(rising) <= MOST_TOKENS else rising[:examples]
-        tokens = [(_score_token(run, above), _score_token(run, below)) for above, below in read.tolist()]
-        without = [[token.lower().partition("e") for token in pair] for pair in tokens]
-        mistaken = [(above[1] or below[1]) != "" and float(above[0]) >= float(below[0]) for above, below in without]
-        where = (
-            (
-                pairs.where(below),
-                f"{pairs.describe(below)} has score {lower}, more than the {upper} of the one above"
-                f"{', unless exponents are ignored' if mistake else ''}.",
-            )
-            for (_, below), (upper, lower), mistake in zip(rising[:examples].tolist(), tokens, mistaken, strict=False)
-        )
-        # As a text sort does: -1.37 before -7.8e-05.
-        counted = any(mistaken) and len(read) == len(rising)
-        more = f"; {sum(mistaken):,} of them sorted as if exponents were ignored" if counted else ""
-        yield Finding.of("line_against_score", len(rising), lines_read, more, where, topics=_topics_of(run, rising))
+            topics = np.unique(pairs.topic[order[upper]]).size
+            yield Finding.of(kind, upper.size, lines_read, examples=where, topics=topics)
+
     if ranks is not None:
-        falling = _pairs_of(run, lines, ranks[lines][1:] < ranks[lines][:-1])
-        where = (
-            (pairs.where(below), f"{pairs.describe(below)} has rank {ranks[below]}, the one above {ranks[above]}.")
-            for above, below in falling[:examples].tolist()
+        yield from found(
+            "rank_against_score",
+            rows,
+            ranks,
+            lambda above, below: (
+                f'rank {ranks[below]} and score {score[below]:.12g}, but "{pairs.docs[above]}" has rank {ranks[above]} '
+                f"and the higher score {score[above]:.12g}"
+            ),
         )
-        if len(falling):
-            topics = _topics_of(run, falling)
-            yield Finding.of("line_against_rank", len(falling), lines_read, examples=where, topics=topics)
+    yield from found(
+        "line_against_score",
+        lines,
+        -score,
+        lambda above, below: f"score {score[below]:.12g}, more than the {score[above]:.12g} of the one above",
+    )
+    if ranks is not None:
+        words = lambda above, below: f"rank {ranks[below]}, the one above {ranks[above]}"  # noqa: E731
+        yield from found("line_against_rank", lines, ranks, words)
         gaps = _topics_with_gaps(pairs.topic, ranks)
         if gaps.size and lines_read == len(run):  # lines that could not be used leave gaps of their own
             told = (f'topic "{run.query_ids[topic]}" begins here.' for topic in gaps.tolist())
             first = zip(_first_lines(run, gaps[:examples]), told, strict=False)
             yield Finding.of("rank_gaps", gaps.size, len(run.query_ids), examples=first)
-
-
-def _score_token(run: Run, row: int) -> str:
-    pairs = run.pairs
-    if pairs.source.unit != "line":
-        return f"{run.score[row]:.12g}"
-    text, at = pairs.docs.text, int(pairs.docs.start[row])
-    begin = at
-    while text[begin - 1] not in (0, 10):
-        begin -= 1
-    end = at + int(np.argmax(text[at : at + 65536] == 10))
-    before, after = text[begin:at].tobytes().split(), text[at:end].tobytes().split()
-    has_rank = len(before) + len(after) > trec.RUN_OF_SCORES.fields
-    return after[1 + has_rank].decode("utf-8", "replace")
-
-
-def _pairs_of(run: Run, rows: Ints, out_of_order: Flags) -> Ints:
-    """Neighbours of one topic that are out of order, the upper first."""
-    upper = np.flatnonzero(out_of_order & (run.pairs.topic[rows][1:] == run.pairs.topic[rows][:-1]))
-    return np.stack([rows[upper], rows[upper + 1]], axis=-1)
-
-
-def _topics_of(run: Run, pairs: Ints) -> int:
-    return int(np.unique(run.pairs.topic[pairs[:, 0]]).size)
 
 
 def _topics_with_gaps(topic: Ints, ranks: Ints) -> Ints:
