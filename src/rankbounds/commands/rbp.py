@@ -326,7 +326,11 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
     Option("--against-residual R", "the residual of B's score"),
     Option("--against-topics N", "the number of topics of B's score (default: that of A)", type=int),
     Option("--digits N", "decimals to which every number is known (default: as printed)", type=int),
-    Option("--gains LIST", "possible gains of a document: 0,1 (binary; default), 0,0.5,1 (graded), or any", "0,1"),
+    Option(
+        "--gains LIST",
+        "gains in equal steps: 0,1 (binary; default), 0,0.5,1 (graded), or any",
+        "0,1",
+    ),
     Option("--depth K", "only the first K ranks were scored, as in RBP@10", type=int),
     Option(
         "--method exact|relaxed|greedy",

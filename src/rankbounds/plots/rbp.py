@@ -28,7 +28,7 @@ from rankbounds.plots.style import (
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import transfer_published
-from rankbounds.rbp.published_score import BINARY, Published
+from rankbounds.rbp.published_score import Published
 from rankbounds.terminal import shorten
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def range_over_persistence(
             ranges = [transfer_published(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
             low, high = [there.low for there in ranges], [there.high for there in ranges]
             axes.fill_between(grid, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=method)
-    if "greedy" in methods and published.gains == BINARY and published.depth is None:
+    if "greedy" in methods and published.steps == 1 and published.depth is None:
         _draw_vectors(axes, published, grid)
     ends = (
         [published.printed.value]

@@ -109,7 +109,7 @@ def mute_solver() -> Iterator[None]:
 
 
 class _Columns:
-    """The program's variables: for each rank the gain (by steps, or by level), the unjudged documents, the tail."""
+    """The program's variables: for each rank the steps of gain, and the unjudged documents."""
 
     def __init__(self, published: Published, to: float, wider: float) -> None:
         self.topics, p = int(published.topics), published.p
@@ -126,17 +126,16 @@ class _Columns:
         weight, weight_there = ((1 - q) * q ** np.arange(ranks) for q in (p, to))
         self.ranks = ranks
 
-        # Even gains need one column for each rank, which counts steps over all topics; others one for each level,
-        # which counts topics. One more counts the topics whose document at this rank is unjudged.
-        even = published.even_steps
-        levels, self.steps = ([1.0 / even], even) if even else (list(published.gains[1:]), 1)
-        self.gain_blocks = len(levels)
-        worth = np.array([*levels, *([] if self.residual is None else [1.0])]) / self.topics
-        most = [self.topics * self.steps] * self.gain_blocks + ([] if self.residual is None else [self.topics])
+        # One column for each rank counts steps of gain over all topics; with a residual one more counts the topics that
+        # have an unjudged document there.
+        self.steps = published.steps or 1
+        unjudged = [] if self.residual is None else [1.0]
+        worth = np.array([1.0 / self.steps, *unjudged]) / self.topics
+        most = [self.topics * self.steps, *(self.topics for _ in unjudged)]
         self.score_weights = np.outer(worth, weight).ravel()
         self.other_weights = np.outer(worth, weight_there).ravel()
         self.upper = np.repeat(np.array(most, dtype=np.float64), ranks)
-        self.upper.reshape(-1, ranks)[: self.gain_blocks, depth:] = 0.0
+        self.upper.reshape(-1, ranks)[0, depth:] = 0.0
         # What lies below the last rank can take this much of the score and of the residual upon itself. No variable
         # stands for it: rows that reach lower do, and leave the solver nothing but whole numbers.
         beyond = (0.0, 0.0) if published.depth is None else tuple(q ** max(published.depth, ranks) for q in (p, to))
@@ -148,7 +147,7 @@ class _Columns:
         """The score at the other persistence of each column's unit, the tail left out."""
         gain = self.other_weights.copy()
         if not with_unjudged:
-            gain[self.gain_blocks * self.ranks :] = 0.0
+            gain[self.ranks :] = 0.0
         return gain
 
     def attained(self, values: Floats, *, highest: bool) -> bool:
@@ -156,8 +155,8 @@ class _Columns:
 
         For the highest score everything below must count, for the lowest nothing.
         """
-        gains = self.gain_blocks * self.ranks
-        score, open_ = (float(values[part] @ self.score_weights[part]) for part in (slice(gains), slice(gains, None)))
+        parts = slice(self.ranks), slice(self.ranks, None)
+        score, open_ = (float(values[part] @ self.score_weights[part]) for part in parts)
         tails = [(self.tail_of_score, 0.0)] if highest else [(0.0, 0.0)]
         if self.residual is not None:
             tails.append((0.0, self.tail))
@@ -169,16 +168,12 @@ class _Columns:
     def constraints(self) -> list[tuple[Any, Any, Any]]:
         from scipy.sparse import csr_array, eye_array, hstack
 
-        gains = self.gain_blocks * self.ranks
-        rows = [self._known(self.score, slice(0, gains), self.tail_of_score)]
+        rows = [self._known(self.score, slice(self.ranks), self.tail_of_score)]
         if self.residual is not None:
-            rows.append(self._known(self.residual, slice(gains, None), self.tail))
-        if self.gain_blocks > 1 or self.residual is not None:
+            rows.append(self._known(self.residual, slice(self.ranks, None), self.tail))
             each_rank = eye_array(self.ranks)
-            parts = [each_rank] * self.gain_blocks
-            if self.residual is not None:
-                parts.append(each_rank * self.steps)
-            rows.append((csr_array(hstack(parts)), -np.inf, float(self.topics * self.steps)))
+            both = csr_array(hstack([each_rank, each_rank * self.steps]))
+            rows.append((both, -np.inf, float(self.topics * self.steps)))
         return rows
 
     def _known(self, known: tuple[float, float], columns: slice, tail: float) -> tuple[Any, float, float]:

@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias
 from rankbounds.choices import check_choice, check_persistence
 from rankbounds.errors import DataError, UsageError
 from rankbounds.rbp.integer_program import solve
-from rankbounds.rbp.published_score import BINARY, Published
+from rankbounds.rbp.published_score import Published
 
 Method: TypeAlias = Literal["exact", "relaxed", "greedy"]
 METHODS = ("exact", "relaxed", "greedy")
@@ -116,14 +116,14 @@ def transfer_published(
     beyond = published.depth if published.residual is None else None
     low = relaxed_range(published.score_range[0], published.p, to, published.depth)[0]
     high = relaxed_range(published.total_range[1], published.p, to, beyond)[1]
-    proven = to == published.p or (published.gains == "any" and published.residual is None)
+    proven = to == published.p or (published.steps is None and published.residual is None)
     relaxed = Transferred(published, to, low, high, "relaxed", proven)
     # Gains of any size leave no whole numbers to search: with a residual, the closed form is all there is.
-    return relaxed if proven or method == "relaxed" or published.gains == "any" else _exact(relaxed, time_limit)
+    return relaxed if proven or method == "relaxed" or published.steps is None else _exact(relaxed, time_limit)
 
 
 def _greedy(published: Published, to: float) -> Transferred:
-    if published.gains != BINARY or published.depth is not None:
+    if published.steps != 1 or published.depth is not None:
         raise UsageError("The greedy method is for binary relevance and lists without a known end.")
     value, open_ = published.printed.value, published.printed_residual
     own = value, value + (0.0 if open_ is None else open_.value)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,10 @@ from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import RankingOptions
 from rankbounds.evaluation.score_differences import merit
+from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.rbp.curves import GRID, bounds_by_persistence
+from rankbounds.rbp.curves import GRID
 from rankbounds.stats.rank_correlation import kendall_tau
 
 if TYPE_CHECKING:
@@ -153,16 +155,17 @@ def persistence_agreement(
     >>> rb.rbp.persistence_agreement(qrels, runs, "AP", p=[0.5])
     [{'measure': 'AP', 'p': 0.5, 'tau': 1.0}]
     """
-    grid = bounds_by_persistence(qrels, runs, p, measure=measure, **options).mean()
-    if len(grid.runs) < 3:
+    family = [replace(measure or RBP(), p=float(persistence)) for persistence in p]
+    targets = parse_measures(measures)
+    means = evaluate(qrels, runs, [*family, *targets], bounds="none", **options).mean()
+    if len(means.runs) < 3:
         raise UsageError("Agreement between orders of runs needs at least three runs.")
-    targets = evaluate(qrels, runs, measures, bounds="none", **options).mean()
     rows = []
-    for number, target in enumerate(targets.measures):
-        by_target = merit(targets.value[:, 0, number], target)
-        for column, rbp in enumerate(grid.measures):
-            tau = kendall_tau(grid.value[:, 0, column], by_target)
-            rows.append({"measure": str(target), "p": rbp.p, "tau": 0.0 if np.isnan(tau) else tau})  # type: ignore[attr-defined]
+    for target in targets:
+        by_target = merit(means[target].value[:, 0, 0], target)
+        taus = [kendall_tau(means[rbp].value[:, 0, 0], by_target) for rbp in family]
+        rows += [{"measure": str(target), "p": rbp.p, "tau": 0.0 if np.isnan(tau) else tau}
+                 for rbp, tau in zip(family, taus, strict=True)]  # fmt: skip
     return rows
 
 

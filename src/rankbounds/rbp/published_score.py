@@ -194,7 +194,6 @@ def _unjudged(vector: Floats, residual: Floats, p: float, precision: float, *, e
     return unjudged
 
 
-BINARY = (0.0, 1.0)
 INEXACT = 4e-16
 """How far a score in floating point may lie from what was printed. At high digits and small p it matters: the unseen
 ranks below weigh nothing at p and much at another persistence."""
@@ -242,7 +241,7 @@ class Published:
     topics
         The number of topics in the mean.
     gains
-        The possible gains: (0, 1) if binary, such as (0, 0.5, 1), or ``"any"``.
+        The possible gains, in equal steps: (0, 1) if binary, such as (0, 0.5, 1); or ``"any"``.
     depth
         The depth of scoring, as in RBP@10.
 
@@ -265,7 +264,7 @@ class Published:
     residual: float | str | None = None
     digits: int | None = None
     topics: int = 1
-    gains: Any = BINARY
+    gains: Any = (0, 1)
     depth: int | None = None
     figures = ("range_over_persistence",)
 
@@ -276,7 +275,6 @@ class Published:
                 raise UsageError(f"The {what} must be a whole number from 1 on, not {number}.")
         if self.digits is not None and not 1 <= self.digits <= MOST_DIGITS:
             raise UsageError(f"The number of printed digits must lie between 1 and {MOST_DIGITS}, not {self.digits}.")
-        object.__setattr__(self, "gains", _checked_gains(self.gains))
         for what, printed in (("score", self.printed), ("residual", self.printed_residual)):
             if printed is not None and not 0 <= printed.value <= 1:
                 raise UsageError(f"A {what} lies between 0 and 1; {printed.value} does not.")
@@ -326,12 +324,21 @@ class Published:
         return min(1.0, low + least), min(1.0, high + most)
 
     @cached_property
-    def even_steps(self) -> int | None:
-        """Return the number of equal steps into which gains divide [0, 1]; None if uneven, or of any size."""
-        if self.gains == "any":
+    def steps(self) -> int | None:
+        """Return the number of equal steps in which gains rise from 0 to 1; None for gains of any size."""
+        if isinstance(self.gains, str) and self.gains == "any":
             return None
-        steps = len(self.gains) - 1
-        return steps if np.allclose(self.gains, np.linspace(0, 1, steps + 1), atol=1e-9, rtol=0) else None
+        try:
+            levels = sorted({float(gain) for gain in self.gains})
+        except (TypeError, ValueError):
+            raise UsageError(f'Gains are numbers such as (0, 0.5, 1), or "any"; not {self.gains!r}.') from None
+        steps = len(levels) - 1
+        if steps < 1 or not np.allclose(levels, np.linspace(0, 1, steps + 1), atol=1e-9, rtol=0):
+            raise UsageError(
+                f"Gains rise from 0 to 1 in equal steps; {', '.join(f'{level:g}' for level in levels)} do not. Divide "
+                'grades by the largest one, or take "any".'
+            )
+        return steps
 
     @property
     def vectors(self) -> GreedyVectors:
@@ -346,9 +353,9 @@ class Published:
         it.
         """
         low, high = self.score_range
-        if self.even_steps is None or self.p >= 1 / (self.topics * self.even_steps + 1):
+        if self.steps is None or self.p >= 1 / (self.topics * self.steps + 1):
             return True
-        steps, reached = self.even_steps * self.topics, 0.0
+        steps, reached = self.steps * self.topics, 0.0
         ranks = 1 if self.p == 0 else math.ceil(math.log(1e-16) / math.log(self.p))
         for rank in range(ranks if self.depth is None else min(ranks, self.depth)):
             step = (1 - self.p) * self.p**rank / steps
@@ -358,18 +365,3 @@ class Published:
     def __str__(self) -> str:
         open_ = "" if self.printed_residual is None else " +{:.{}f}".format(*self.printed_residual)
         return f"{self.printed.value:.{self.printed.digits}f}{open_} at p={self.p:g}"
-
-
-def _checked_gains(gains: Any) -> Any:
-    if isinstance(gains, str) and gains == "any":
-        return "any"
-    try:
-        levels = tuple(sorted({float(gain) for gain in gains}))
-    except (TypeError, ValueError):
-        raise UsageError(f'Gains are numbers such as (0, 0.5, 1), or "any"; not {gains!r}.') from None
-    if len(levels) < 2 or levels[0] != 0 or levels[-1] != 1:
-        raise UsageError(
-            f"Gains start at 0 and end at 1; {', '.join(f'{level:g}' for level in levels)} do not. "
-            "Divide grades by the largest one."
-        )
-    return levels
