@@ -242,7 +242,9 @@ def test_a_folder_of_runs_has_a_summary(command, tmp_path):
     (tmp_path / "clean").write_text(CLEAN)
     (tmp_path / "tied").write_text(TIED)
     _, out, _ = command("check", tmp_path)
-    assert "2 of 2 runs are ok.\n  note in 1 run: 3 documents (27.3% of lines) tied with the one before\n" in out
+    header, clean, tied, _, words = out.splitlines()
+    assert (header.split()[-2:], clean.split()[-1], tied.split()[-2:]) == (["tied", "docs"], "0", ["3", "(42.9%)"])
+    assert words == "2 of 2 runs are ok."
     _, out, _ = command("check", tmp_path, "--format", "csv")
     assert out.splitlines()[0] == ",".join([*KEYS[:-1], "ties"])
     assert len(out.splitlines()) == 3

@@ -7,7 +7,7 @@ note is worth knowing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -223,11 +223,6 @@ class Checks(Result):
     def __getitem__(self, number: int) -> CheckedRun:
         return self.runs[number]
 
-    def best(self, number_of: int) -> Checks:
-        """Return the runs with the best means of the first measure with ties tried, in the order given."""
-        kept = {row["run"] for row in places(self.runs)[:number_of]}
-        return replace(self, runs=[run for run in self.runs if run.run in kept])
-
     def ranking(self, measure: int = 0) -> list[dict[str, Any]]:
         """Return the runs by their mean of a measure, the best first, with the places that ties could give them."""
         return places(self.runs, measure)
@@ -291,27 +286,15 @@ class Checks(Result):
         return build_table(self.counts(), columns)
 
     def words(self) -> str:
-        """Return sentences on failing runs (of one run alone, all findings), totals, and what ties decide."""
+        """Return sentences on failing runs (of one run alone, all findings), and what ties decide."""
         failed = [run for run in self.runs if not run.ok]
         parts = [run.words() for run in (failed if len(self.runs) > 1 else self.runs)]
         if len(self.runs) > 1:
-            parts.append("\n".join(self._totals(len(failed))))
+            parts.append(f"{len(self.runs) - len(failed):,} of {len(self.runs):,} runs are ok.")
         if measures := len(self._tie_measures):
             ranked = [places(self.runs, measure) for measure in range(measures)]
             parts.append("\n".join(in_words_of_all(ranked)))
         return "\n\n".join(filter(None, parts))
-
-    def _totals(self, failed: int) -> Iterator[str]:
-        yield f"{len(self.runs) - failed:,} of {len(self.runs):,} runs are ok."
-        whole = {"topic": sum(run.topics for run in self.runs), "run": None, "file": None}
-        lines = sum(run.lines for run in self.runs)
-        for name in self._kinds:
-            kind, concerned = KINDS[name], [run.count(name) for run in self.runs if run.count(name)]
-            severity = next(one.severity for run in self.runs for one in run.findings if one.kind == name)
-            of = whole.get(kind.unit, lines)
-            share = sum(concerned) / of if of and severity != "error" else None
-            runs = f"{len(concerned):,} run{'s' * (len(concerned) != 1)}"
-            yield f"  {severity} in {runs}: {kind.counted(sum(concerned), share)} {kind.words}"
 
     def notes(self) -> list[str]:
         """What the corpus says of the judgments."""
@@ -374,18 +357,13 @@ def in_words_of_all(rankings: Iterable[Sequence[Row]]) -> list[str]:
 
 def in_words(ranking: Sequence[Row]) -> str:
     """What ties do to the order of the runs, in plain words."""
-    if len(ranking) < 2:
-        return ""
     movable = [row for row in ranking if row["highest_place"] < row["lowest_place"]]
-    if not movable:
-        return f"By {ranking[0]['measure']}, {NOTHING_MOVES}"
+    if len(ranking) < 2 or not movable:
+        return f"By {ranking[0]['measure']}, {NOTHING_MOVES}" if len(ranking) > 1 else ""
     widest = max(movable, key=lambda row: (row["lowest_place"] - row["highest_place"], row["range"], row["run"]))
-    sentences = [
+    words = (
         "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all for {run}, which "
-        "is in place {place} and could be anywhere from {highest_place} to {lowest_place}.".format(
-            len(movable), len(ranking), **widest
-        )
-    ]
-    if top := ["{run} ({highest_place} to {lowest_place})".format(**row) for row in movable if row["place"] <= SHOWN]:
-        sentences.append(f"Among the top {SHOWN}: {some(top)}.")
-    return " ".join(sentences)
+        "is in place {place} and could be anywhere from {highest_place} to {lowest_place}."
+    ).format(len(movable), len(ranking), **widest)
+    top = ["{run} ({highest_place} to {lowest_place})".format(**row) for row in movable if row["place"] <= SHOWN]
+    return f"{words} Among the top {SHOWN}: {some(top)}." if top else words

@@ -33,7 +33,6 @@ from rankbounds.results import Result
     ),
     Option("--examples N", "how many examples of each kind to show (default 3)", 3),
     replace(scoring.MEASURES, help="with --qrels: the measures on which ties are tried; may be repeated"),
-    Option("--best N", "with --qrels: show the N best runs by the first measure only", type=scoring.how_many),
     *(option for option in reading.READING if option.dest != "lenient"),
     *output.FIGURES,
     *output.OUTPUT,
@@ -72,10 +71,6 @@ def run_check(options: Options) -> int | Result:
     if options.qrels is None and [run.count("unreadable") for run in found] == [1] and options.runs != [STANDARD_INPUT]:
         with contextlib.suppress(RankboundsError):  # what is no run may be judgments
             return describe(reading.judgments_from(options, options.runs[0]))
-    if options.best:
-        if options.qrels is None:
-            raise UsageError("--best needs scores: give judgments (--qrels).")
-        found = found.best(options.best)
     output.finish(options, found)
     return 0 if found.ok else 1
 
