@@ -1,4 +1,4 @@
-"""What judgments hold: topics, judged and relevant documents per topic by grade, and how deep runs are judged.
+"""What judgments hold: topics, judged and relevant documents per topic by grade.
 
 Source of the table: Sakai, Alternatives to Bpref, SIGIR 2007, Table 1.
 """
@@ -12,14 +12,11 @@ import numpy as np
 
 from rankbounds.arrays import Flags
 from rankbounds.collection.inputs import Reading
-from rankbounds.collection.order import ranks
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
-from rankbounds.collection.run import Run
-from rankbounds.collection.shapes import QrelsLike, RunsLike
+from rankbounds.collection.qrels import POOLED_NOT_JUDGED
+from rankbounds.collection.shapes import QrelsLike
 from rankbounds.evaluation.run_notes import some
 from rankbounds.results import Column, Result, count
 from rankbounds.tables import number
-from rankbounds.threads import in_threads, processors
 
 MOST_GRADES = 12
 """Of more grades than these, as of probabilities, no table is made."""
@@ -29,7 +26,7 @@ FEW = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DescribedJudgments(Result):
-    """How many documents of each kind a topic has, and how far runs are judged."""
+    """How many documents of each kind a topic has."""
 
     found: list[dict[str, Any]]
     topics: int
@@ -37,8 +34,6 @@ class DescribedJudgments(Result):
     """Topics that have no relevant document."""
     with_few: int
     """How many topics have relevant documents, but fewer than five."""
-    runs: list[dict[str, Any]]
-    """For each run, down to which rank all its documents are judged, and how many of all are not."""
 
     columns = (
         Column("documents", left=True, importance=3),
@@ -68,26 +63,16 @@ class DescribedJudgments(Result):
         if self.with_few:
             have = "topic has" if self.with_few == 1 else "topics have"
             sentences.append(f"{self.with_few:,} {have} fewer than {FEW} relevant documents.")
-        if self.runs:
-            depth = [run["judged_to"] for run in self.runs]
-            unjudged, all_of_them = (sum(run[name] for run in self.runs) for name in ("unjudged", "documents"))
-            share = f"{unjudged / max(all_of_them, 1):.1%} of the documents they retrieve are unjudged"
-            sentences.append(
-                f"{len(self.runs):,} runs: {share}; in the median run, all lists are judged to depth "
-                f"{np.median(depth):g}, in the least judged run to depth {min(depth):,}."
-            )
         return " ".join(sentences)
 
 
-def describe(qrels: QrelsLike, runs: RunsLike | None = None, *, rel: float = 1.0) -> DescribedJudgments:
-    """Describe judgments: documents per topic that are judged, relevant, and of each grade; how deep runs are judged.
+def describe(qrels: QrelsLike, *, rel: float = 1.0) -> DescribedJudgments:
+    """Describe judgments: documents per topic that are judged, relevant, and of each grade.
 
     Parameters
     ----------
     qrels
         In any form that ``evaluate`` takes.
-    runs
-        Runs, in any form that ``evaluate`` takes, to find how deep they are judged.
     rel
         The lowest relevant grade.
 
@@ -133,25 +118,4 @@ def describe(qrels: QrelsLike, runs: RunsLike | None = None, *, rel: float = 1.0
     number_relevant = counts["relevant"]
     without = [judgments.query_ids[at] for at in np.flatnonzero(number_relevant == 0).tolist()]
     few = int(np.count_nonzero((number_relevant > 0) & (number_relevant < FEW)))
-    judgments.pairs.index  # noqa: B018 (built once, before threads share it)
-    jobs = [] if runs is None else Reading().runs_to_read(runs)
-    depths = list(in_threads(lambda job: _depth(job.read(), judgments, judged), jobs, processors()))
-    return DescribedJudgments(found, topics, without, few, depths, settings={"rel": rel})
-
-
-def _depth(run: Run, judgments: Qrels, judged: Flags) -> dict[str, Any]:
-    """Return the depth to which all documents of a run are judged, and how many of all are not."""
-    index = judgments.pairs.index
-    topic = index.topics_of(run.pairs)
-    here, judgment = index.find(run.pairs, topic)
-    known = np.zeros(len(run), dtype=bool)
-    known[here] = judged[judgment]
-    asked = topic[run.pairs.topic] >= 0
-    open_ranks = ranks(run)[asked & ~known]
-    longest = int(np.bincount(run.pairs.topic[asked]).max(initial=0))
-    return {
-        "run": run.name,
-        "documents": int(np.count_nonzero(asked)),
-        "unjudged": int(open_ranks.size),
-        "judged_to": int(open_ranks.min() - 1) if open_ranks.size else longest,
-    }
+    return DescribedJudgments(found, topics, without, few, settings={"rel": rel})

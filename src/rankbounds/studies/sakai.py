@@ -50,13 +50,13 @@ RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
 
 
 @study("Sakai 2007, Table 1")
-def judgments_by_topic(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:
+def judgments_by_topic(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # noqa: ARG001
     """How much is judged, and how much of it is relevant?
 
     The numbers of topics, of judged, relevant and non-relevant documents and of each grade: the least, the mean and the
     most of a topic. ``rankbounds check`` prints the same.
     """
-    found = rb.checking.describe(qrels, runs)
+    found = rb.checking.describe(qrels)
     return StudyResult(found.rows(), found.words(), settings=found.settings)
 
 
