@@ -253,7 +253,7 @@ class TestCommands:
         [
             (["pool", "runs"], "needs a depth"),
             (["pool", "runs", "--depth", "0"], "at least 1"),
-            (["pool", "runs", "--depth", "2", "--ties", "best"], "for --ties"),
+            (["pool", "runs", "--depth", "2", "--ties", "best"], "need one order"),
             (["pool", "runs", "--depth", "2", "--without", "g"], "--groups"),
             (["pool"], "needs runs"),
             (["pool", "--keep", "10%"], "name them with --restrict"),

@@ -197,4 +197,3 @@ class TestAgreementOfOrders:
         scores = rb.evaluate(*files, "nDCG@10", bounds="none")
         wanted = set(scores.sort().runs[:best])
         assert [run.name for run in keep_best(*files, best, "nDCG@10")] == [run for run in scores.runs if run in wanted]
-        assert len(rb.check(files[1], files[0], measures="nDCG@10").best(best)) == min(best, len(scores.runs))

@@ -39,8 +39,8 @@ LARGE_SHARE = 6
         "ci_high)",
         everyday=True,
     ),
-    scoring.confidence(),
-    *scoring.clusters("output", "intervals"),
+    scoring.CONFIDENCE,
+    *scoring.CLUSTERS,
     *scoring.ASSUMING,
     *group_under(
         "input",

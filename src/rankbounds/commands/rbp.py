@@ -252,7 +252,7 @@ def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[
         scoring.measures(ORDERED_BY),
         Option("--all", "show every p of the grid, not only the best"),
     ),
-    scoring.confidence("the interval"),
+    scoring.CONFIDENCE,
     *scoring.TIES,
     *reading.READING,
     *output.OUTPUT,

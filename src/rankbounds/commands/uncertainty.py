@@ -37,7 +37,7 @@ from rankbounds.probability.mean import uncertainty
         "characters",
         group="unjudged and ties",
     ),
-    scoring.confidence("the interval"),
+    scoring.CONFIDENCE,
     Option("--tail", "include ranks beyond the ends of the lists in mean and sd"),
     Option(
         "--sources documents|topics|both",

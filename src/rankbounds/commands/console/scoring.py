@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from rankbounds.commands.console.messages import progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
 from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import ASSUMPTIONS
+from rankbounds.evaluation.assumptions import ASSUMPTIONS, CHOICES
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.registry import import_all
-from rankbounds.rankings.ties import ORDERS
-from rankbounds.rankings.ties import RULES as TIE_RULES
 from rankbounds.tables import TABLE_FORMATS
 
 # ---- options ----
+
+
+def words_for(assumption: str) -> str:
+    """The words that an assumption may be, the default first, as the usage of an option has them."""
+    return "|".join(CHOICES[assumption])
 
 
 def measure_names() -> list[str]:
@@ -60,29 +62,21 @@ SORTING = (
 """In which order runs are shown, and how many of them."""
 
 
-def how_many(text: str) -> int:
-    """How many runs are kept; 0 for all."""
-    return 0 if text == "all" else whole("how many runs to keep is all or", 1)(text)
-
-
-TIED = (
-    "how to order documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line{more}; run "
-    "(line order) and stated (rank) ignore scores"
-)
 ORDER = Option(
     "--ties RULE",
-    TIED.format(more=""),
+    "how to order documents with equal scores: trec (as trec_eval; default), docid, rank (stated), line, best, worst, "
+    "expected (mean of all orders); run (line order) and stated (rank) ignore scores",
     "trec",
-    words=ORDERS,
-    closed=True,
-    group="unjudged and ties",
+    words=CHOICES["ties"],
     everyday=True,
 )
-"""How documents of equal score are ordered, where one order is needed."""
 TIES = group_under(
     "unjudged and ties",
-    replace(ORDER, words=TIE_RULES, closed=False),
-    Option("--score-precision double|single", "precision in which scores are compared (trec_eval 9: single)"),
+    ORDER,
+    Option(
+        f"--score-precision {words_for('score_precision')}",
+        "precision in which scores are compared (trec_eval 9: single)",
+    ),
     about_runs=True,
     explained_by="evaluate",
 )
@@ -96,10 +90,12 @@ GAIN = Option(
 )
 RANKING = group_under(
     "unjudged and ties",
-    replace(TIES[0], help=TIED.format(more=", best, worst, expected (mean of all orders)")),
-    TIES[1],
+    *TIES,
     GAIN,
-    Option("--topics judged|shared", "count judged topics that a run lacks as 0 (judged), or leave them out (shared)"),
+    Option(
+        f"--topics {words_for('topics')}",
+        "count judged topics that a run lacks as 0 (judged), or leave them out (shared)",
+    ),
     about_runs=True,
     explained_by="evaluate",
 )
@@ -113,22 +109,20 @@ ASSUMING = (
             everyday=True,
         ),
         Option("--q Q", "with --unjudged expected: the probability that an unjudged document is relevant", type=float),
-        Option("--bounds unjudged|ties|both|none", "what the bounds cover"),
+        Option(f"--bounds {words_for('bounds')}", "what the bounds cover"),
         Option(
-            "--open retrieved|collection",
+            f"--open {words_for('open')}",
             "which unjudged documents the bounds cover: retrieved ones, or all of the collection (relevant documents "
             "that no run retrieved lower nDCG, AP and recall)",
         ),
         Option(
             "--most-relevant N",
-            "with --open collection: a topic has at most N relevant documents, including the known ones (default: no "
-            "limit)",
+            "with --open collection: a topic has at most N relevant documents, with the known ones (default: no limit)",
             type=int,
         ),
         *RANKING,
         Option(
-            "--ties-key FILE",
-            "order tied documents by your own values: lines of document and value, smallest first",
+            "--ties-key FILE", "order tied documents by your own values: lines of document and value, smallest first"
         ),
         about_runs=True,
         explained_by="evaluate",
@@ -149,16 +143,8 @@ def share(text: str) -> float:
 
 
 SEED = Option("--seed SEED", "seed of the random numbers (default 0)", 0, type=whole("a seed is", 0))
-
-
-def confidence(of: str = "the intervals") -> Option:
-    """How sure intervals are."""
-    return Option("--confidence C", f"confidence level of {of} (default 0.95)", 0.95)
-
-
-def alpha(text: str = "significance level") -> Option:
-    """The level of tests."""
-    return Option("--alpha ALPHA", f"{text} (default 0.05)", 0.05)
+CONFIDENCE = Option("--confidence C", "confidence level of intervals (default 0.95)", 0.95)
+ALPHA = Option("--alpha ALPHA", "significance level (default 0.05)", 0.05)
 
 
 def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
@@ -166,34 +152,26 @@ def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
     return (Option("--resamples RESAMPLES", f"number of resamples (default {resamples})", resamples, type=int), SEED)
 
 
-def tests_named(default: str) -> Callable[[], str]:
-    """The help of ``--test``: all tests, the default first; read when help is shown."""
+def named_tests() -> str:
+    """The help of ``--test``: all tests, the default first."""
+    from rankbounds.stats.significance import DEFAULT_TEST, default_first
 
-    def text() -> str:
-        from rankbounds.stats.significance import default_first
-
-        return f"test of significance: {default_first(default)}"
-
-    return text
+    return f"test of significance: {default_first(DEFAULT_TEST)}"
 
 
-def clusters(group: str = "test", what: str = "tests and intervals") -> tuple[Option, ...]:
-    """Which queries belong together."""
-    return group_under(
-        group,
-        Option(
-            "--clusters FILE",
-            "queries that belong together (paraphrases, turns of a conversation): lines of query and cluster, or a "
-            f"CSV with a header; {what} then treat clusters as independent",
-            file="read",
-        ),
-        Option(
-            "--clusters-prefix SEP",
-            "as --clusters, where the cluster is the part of the query id before SEP: with _, 31_1 and 31_2 share one",
-        ),
-    )
-
-
+CLUSTERS = group_under(
+    "test",
+    Option(
+        "--clusters FILE",
+        "queries that belong together (paraphrases, turns of a conversation): lines of query and cluster, or a CSV "
+        "with a header; tests and intervals then treat clusters as independent",
+    ),
+    Option(
+        "--clusters-prefix SEP",
+        "as --clusters, where the cluster is the part of the query id before SEP: with _, 31_1 and 31_2 share one",
+    ),
+)
+"""Which queries belong together."""
 BY = (
     Option(
         "--by FILE",
@@ -208,13 +186,7 @@ BY = (
 """Which kinds of queries there are."""
 TESTS = group_under(
     "test",
-    Option(
-        "--test TEST",
-        tests_named("t"),
-        "t",
-        words=words_in("stats.significance", "TESTS"),
-        everyday=True,
-    ),
+    Option("--test TEST", named_tests, "t", words=words_in("stats.significance", "TESTS"), everyday=True),
     Option(
         "--correction CORRECTION",
         "correction for the number of pairs: auto (default: holm; max-t for the bootstrap test), holm, "
@@ -222,9 +194,9 @@ TESTS = group_under(
         "auto",
         words=words_in("stats.corrections", "CORRECTIONS", "auto"),
     ),
-    *clusters(),
-    alpha(),
-    confidence(),
+    *CLUSTERS,
+    ALPHA,
+    CONFIDENCE,
     *resampling(),
     explained_by="compare",
 )
