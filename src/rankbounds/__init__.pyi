@@ -18,12 +18,12 @@ from rankbounds.collection.qrels import read_qrels as read_qrels
 from rankbounds.collection.run import Run as Run
 from rankbounds.columns.versions import show_versions as show_versions
 from rankbounds.comparison.collections.comparison import compare_collections as compare_collections
-from rankbounds.comparison.comparison import Comparison as Comparison
+from rankbounds.comparison.comparison import compare as compare
 from rankbounds.comparison.gate.gate import Gate as Gate
 from rankbounds.comparison.replicates import compare_replicates as compare_replicates
+from rankbounds.comparison.result import Comparison as Comparison
 from rankbounds.comparison.similarity import similarity as similarity
 from rankbounds.comparison.slices import Slices as Slices
-from rankbounds.comparison.verdict import compare as compare
 from rankbounds.errors import DataError as DataError
 from rankbounds.errors import RankboundsError as RankboundsError
 from rankbounds.errors import RankboundsWarning as RankboundsWarning

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankbounds.comparison.comparison import Comparison
+from rankbounds.comparison.comparison import compare, compare_scores
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.verdict import compare, compare_scores
+from rankbounds.comparison.result import Comparison
 
 __all__ = ["Comparison", "Evidence", "compare", "compare_scores"]

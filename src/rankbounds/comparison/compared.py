@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.comparison import wording
 from rankbounds.comparison.evidence import CHANCES, Evidence
 from rankbounds.comparison.pairs import (
     CERTAIN,
@@ -34,18 +33,24 @@ from rankbounds.comparison.tables import (
     difference_columns,
     measure_place,
 )
-from rankbounds.comparison.testing import PairTesting
+from rankbounds.comparison.testing import PairTesting, method
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
-from rankbounds.evaluation.score_differences import equal, mean_difference, merit_of_range
+from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.probability.probable_differences import limit_certainty
+from rankbounds.rankings.join import empty_rankings
+from rankbounds.rankings.ties import ORDERS
 from rankbounds.results import Column, Result, interval, place_cell
 from rankbounds.stats.equivalence import TOST
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+COVERED = 10
+"""How deep ``Scores.judged`` looks."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -325,7 +330,7 @@ class Compared(Result):
             lambda: self._all_pairs,
             columns,
             PAIR_FIELDS,
-            wording.method(self.settings, len(self.runs)),
+            method(self.settings, len(self.runs)),
             settings=self.settings,
         )
 
@@ -336,3 +341,86 @@ class Compared(Result):
     def rows(self) -> list[dict[str, Any]]:
         """List the rows of ``pairs``."""
         return self.pairs.rows()
+
+
+# ---- what may still change a difference ----
+#
+# A relevant document that no list holds makes the ideal ranking (nDCG) or the number of relevant documents (AP, recall)
+# larger, by which both scores are divided. So on each topic it shrinks the difference by a factor and never turns it,
+# but perhaps only on topics that one run wins. The mean lies between the one where the topics won shrink as far as they
+# can and those lost stay as they are, and the reverse: both are attained.
+
+
+def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
+    """Return on how many topics each pair can differ by one measure at most, whatever is judged.
+
+    Uses the bounds of each topic's difference if the lists are known; else a topic counts as equal if its scores are
+    and neither has anything open. All topics where nothing is known.
+    """
+    measure, topics = scores.measures[place], scores.value.shape[1]
+    if evidence is not None:
+        return evidence.topics_that_can_differ(measure, first, second)
+    if scores.bounds not in ("unjudged", "both") or not measure.list_only:
+        return np.full(first.size, topics)
+    value, low, high = (part[:, :, place] for part in (scores.value, scores.low, scores.high))
+    settled = np.asarray(equal(low, high))
+    alike = equal(value[first], value[second]) & settled[first] & settled[second]
+    return topics - np.count_nonzero(alike, axis=-1)
+
+
+def left_open(
+    evidence: Evidence | None,
+    scores: Scores,
+    measure: Measure,
+    first: Ints,
+    second: Ints,
+    certain: tuple[Floats, Floats],
+) -> tuple[Floats, Floats, Flags]:
+    """Bound the differences of these pairs, whatever relevant documents nobody retrieved.
+
+    NaN where something that the measure reads is unjudged, or where unknown relevant documents affect lists
+    differently. The last array marks differences that shrink without limit as such documents grow. ``certain`` are the
+    bounds of the differences, which are returned where they cover the whole collection.
+    """
+    low, high = np.full((2, first.size), np.nan)
+    endless = np.zeros(first.size, dtype=bool)
+    if evidence is None or not _evidence_applies(evidence, scores):
+        return low, high, endless
+    topics = empty_rankings(np.arange(len(scores.query_ids)), evidence.facts).open_to(np.inf)
+    shrinkage = measure.shrinkage(topics)
+    if shrinkage is None:
+        return low, high, endless
+    judged = _all_judged(evidence, scores, measure, np.unique(np.concatenate([first, second])))
+    pairs = np.flatnonzero(judged[first] & judged[second])
+    if evidence.assumptions.open == "collection":
+        low[pairs], high[pairs] = (bound[pairs] for bound in certain)
+    else:
+        values = scores.value[:, :, scores.measures.index(measure)]
+        apart = differences(values[first[pairs]], values[second[pairs]])
+        shrunk = apart * shrinkage
+        low[pairs], high[pairs] = np.minimum(apart, shrunk).mean(axis=-1), np.maximum(apart, shrunk).mean(axis=-1)
+    endless[pairs] = evidence.assumptions.most_relevant is None and measure.vanishes
+    return low, high, endless
+
+
+def _evidence_applies(evidence: Evidence, scores: Scores) -> bool:
+    """Are values those of judged documents in one order, on the evidence's runs and topics?"""
+    assumptions = evidence.assumptions
+    return (
+        assumptions.ties in ORDERS
+        and assumptions.bounds == "unjudged"
+        and assumptions.unjudged.name == "nonrelevant"
+        and scores.runs == evidence.names
+        and scores.query_ids == list(evidence.facts.query_ids)
+    )
+
+
+def _all_judged(evidence: Evidence, scores: Scores, measure: Measure, runs: Ints) -> Flags:
+    """Is every document of these runs judged, to the measure's depth?"""
+    judged = np.zeros(len(scores.runs), dtype=bool)
+    judged[runs] = (scores.judged[runs] == 1).all(axis=-1)
+    if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):
+        return judged
+    for rankings in evidence.shared_lists(runs.tolist()).by_topic:
+        judged[runs] &= ~rankings.holes[:, : measure.depth(rankings)].any(axis=-1)
+    return judged

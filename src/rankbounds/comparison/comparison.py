@@ -1,532 +1,253 @@
-"""A comparison as people use it: rows for systems and pairs, tables, words, and the numbers of any two runs."""
+"""One verdict on "is A better than B?", and a leaderboard that says which systems no test separates."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.calls import ends_in_a_sentence
-from rankbounds.comparison import wording
-from rankbounds.comparison.compared import Compared
-from rankbounds.comparison.pairs import build_rows
-from rankbounds.comparison.tables import (
-    CERTAIN_ENDS,
-    FEW_RUNS,
-    JUDGED,
-    LONGEST_GROUP,
-    TOPICS_LED,
-    best_first,
-    difference_columns,
-    measure_place,
-    p_column,
+import numpy as np
+
+from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.shapes import QrelsLike, RunsLike
+from rankbounds.comparison import testing
+from rankbounds.comparison.evidence import Evidence, keep_shared_topics
+from rankbounds.comparison.pairs import (
+    Pairs,
+    build_rows,
+    check_means,
+    leads,
+    pair_numbers,
+    pairs_against,
+    run_number,
+    separated,
 )
-from rankbounds.comparison.words import PairWords
+from rankbounds.comparison.result import Comparison
+from rankbounds.comparison.testing import CompareOptions, PairTesting, PairTestingOptions
 from rankbounds.errors import UsageError
-from rankbounds.measures import Measure
-from rankbounds.notebook import folded, shown
-from rankbounds.results import Column, Result, build_table, place_cell
-from rankbounds.stats.corrections import CORRECTIONS
-from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
+from rankbounds.evaluation.clusters import Clusters, resolve_clusters
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.options import chosen_options, shows_options
+from rankbounds.evaluation.score_differences import merge_equal, merit
+from rankbounds.evaluation.score_files import read_scores
+from rankbounds.evaluation.scores import Scores
+from rankbounds.files.objects import is_table
+from rankbounds.measures.naming.parser import MeasuresLike
+from rankbounds.stats import rank_intervals
+from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters
 from rankbounds.stats.equivalence import TOST
-from rankbounds.stats.significance import TESTS
-from rankbounds.tables import Table
-from rankbounds.terminal import escape_controls
+from rankbounds.stats.significance import check_finite
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.gate.gate import Condition, Gate
-    from rankbounds.comparison.slices import Slices
-    from rankbounds.comparison.summary import Summary
-    from rankbounds.comparison.winner import Winner
+    from typing_extensions import Unpack
+
+    from rankbounds.collection.preparation import Preparation
+    from rankbounds.evaluation.score_files import Frame
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Compared):
-    """The verdict on every pair of systems, and the leaderboard of all.
+@shows_options(PairTestingOptions, PairTesting, more=True)
+def compare(
+    qrels: QrelsLike | Scores | Frame,
+    runs: RunsLike | None = None,
+    measures: MeasuresLike = DEFAULT_MEASURES,
+    *,
+    among: Sequence[str] | None = None,
+    preparation: Preparation | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Unpack[CompareOptions],
+) -> Comparison:
+    """Compare runs by a paired test over topics: is one better than another, or is it noise?
 
-    It prints as the command line does: for two runs a verdict in words and a row per measure, for more a leaderboard,
-    with the pairs if they are few. ``ci_low`` and ``ci_high`` concern topics, a sample. ``certain_low`` and
-    ``certain_high`` concern judgments: however the unjudged documents are judged, the mean difference on these
-    topics lies between them.
+    ``rankbounds compare`` runs this function. ``compare(scores)`` compares scores alone, as far as possible.
 
-    Attributes
+    Parameters
     ----------
-    systems : Result
-        A row per measure and run. ``topics_led`` counts topics on which no other run is better; a topic led by several
-        runs is shared among them.
-    pairs : Result
-        A row per measure and pair; ``difference`` is ``run`` minus ``against``: the second run minus the first for two,
-        minus the baseline where there is one, and the better minus the worse among many. ``won`` and ``lost`` count
-        topics on which ``run`` is better, or worse, by more than rounding. ``probability_better_if_judged``
-        is how likely ``run`` is better on these topics once all is judged, by probabilities of relevance estimated from
-        the two runs and their judgments, whichever others are compared: 0.01 to 0.99, and 0 or 1 only where the bounds
-        decide; None where nothing is open or nothing supports an estimate, and for scores alone. ``verdict`` is about
-        ``run``.
-    settings : dict
-        The test, the correction and whatever else p-values depend on.
-    scores : Scores
-        What was compared.
+    qrels : path, Qrels, dict, frame or rows
+        The judgments, as in ``evaluate``; or, without ``runs``, ``Scores``, or a frame of scores as in ``read_scores``
+        (such as PyTerrier's with one row per query).
+    runs : path, Run, dict, frame, rows, or several of them
+        Two runs or more, as in ``evaluate``. With two, the second is compared with the first.
+    measures : str, Measure, or iterable of them
+        Such as ``"nDCG@10"`` or ``rb.AP()``; the first one decides the order.
+    baseline : str, optional
+        The run that all others are compared with. Without it, the second of two runs is compared with the first, and
+        more runs in all pairs, the better with the worse by each measure.
+    test : str, default "t"
+        The test of each single pair, which gives ``p_value``: ``"t"``, ``"randomization"``, ``"bootstrap"``,
+        ``"wilcoxon"`` or ``"sign"``. ``"tost"`` tests equivalence by two one-sided t tests: a small p-value rules out a
+        difference of ``margin`` or more.
+    correction : {"auto", "holm", "bonferroni", "bh", "tukey", "max-t", "none"}
+        For the number of pairs; gives ``p_adjusted``, on which verdicts, letters, ranks and the gate depend. ``auto``:
+        none for one pair; for three runs or more Holm's over all pairs, or over those with the baseline (after the
+        bootstrap test ``max-t``).
+    alternative : {"two-sided", "greater", "less"}
+        ``greater`` tests whether the run is better than the one it is compared with, for two runs or with a baseline.
+        Corrections that resample scores are two-sided.
+    alpha, confidence : float
+        The level of verdicts and letters, and that of the intervals.
+    margin : float, optional
+        The largest difference that does not matter, in units of the scores. Pairs then have ``p_equivalent``, and
+        sentences say whether two runs are equivalent; p is 1 where fewer than five topics differ.
+    clusters : mapping or path, optional
+        The cluster of each query, for queries that belong together: paraphrases of one need, turns of one
+        conversation. Tests and intervals then treat clusters as the sample.
+    resamples, seed : int
+        For tests and corrections that resample.
+    among : sequence of str, optional
+        Compare only pairs of these runs, to save time. Corrections and ranks are still those of all runs.
+    preparation : Preparation, optional
+        What is done to every run before scoring.
+    progress : callable, optional
+        Called with the numbers of runs scored so far and in all.
+    **options
+        Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``topics=``, ``columns=``,
+        ...
+
+    Returns
+    -------
+    Comparison
+        Rows for systems and pairs, tables, sentences, and methods such as ``gate``, ``slices`` and ``power``.
+
+    Notes
+    -----
+    For scores alone, bounds of a difference are one run's low minus the other's high: sound, but wider than necessary
+    if runs share documents. Measures such as AP and nDCG, which fall when relevant documents of *other* runs are found,
+    then have none. Scores that differ by no more than rounding are equal. If a topic's score is infinite for both,
+    there is no difference; for one, only ``sign`` and ``wilcoxon`` apply. Scores of ``topics="shared"`` are compared
+    over the topics that all runs have.
 
     Examples
     --------
     >>> import rankbounds as rb
     >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-    >>> runs = {"bad": {q: ["n", "r"] for q in qrels}, "good": {q: ["r", "n"] for q in qrels}}
-    >>> comparison = rb.compare(qrels, runs, ["RR", "P@1"])
-    >>> row = comparison.pairs.rows()[0]
-    >>> row["run"], row["against"], row["difference"], row["p_value"], row["verdict"]
-    ('good', 'bad', 0.5, 0.0078125, 'better')
-    >>> print(comparison.words("RR").splitlines()[0])
-    RR: good scores 1.0000 and bad 0.5000, a difference of +0.5000 over 8 topics (8 won, 0 lost).
+    >>> runs = {"bm25": {q: ["n", "r"] for q in qrels}, "dense": {q: ["r", "n"] for q in qrels}}
+    >>> print(rb.compare(qrels, runs, "RR").words().splitlines()[0])
+    RR: dense scores 1.0000 and bm25 0.5000, a difference of +0.5000 over 8 topics (8 won, 0 lost).
+
+    Runs that differ, but by too little to matter:
+
+    >>> swapped = {q: ["n", "r"] if int(q) % 2 else ["r", "n"] for q in qrels}
+    >>> twins = {"one": swapped, "two": {q: swapped[str(7 - int(q))] for q in qrels}}
+    >>> rb.compare(qrels, twins, "RR", test="tost", margin=0.4).pairs.rows()[0]["verdict"]
+    'equivalent'
+
+    Scores of other tools, or of an evaluation:
+
+    >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs.rows()[0]["difference"]
+    0.5
     """
-
-    @property
-    def figures(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
-        if len(self.runs) == 2:
-            return ("topic_differences", "differences", "leaderboard")
-        if self.settings["baseline"] is not None or self.settings["test"] == TOST:
-            return ("differences", "leaderboard", "topic_differences")
-        return ("leaderboard", "differences", "places", "topic_differences")
-
-    def __eq__(self, other: object) -> bool:
-        """Do both say the same of the same runs?"""
-        if not isinstance(other, Comparison):
-            return NotImplemented
-        mine, theirs = ((one.settings, one.runs, one.systems.rows(), one.pairs.rows()) for one in (self, other))
-        return mine == theirs
-
-    __hash__ = None  # type: ignore[assignment]
-
-    # ---- words ----
-
-    @cached_property
-    def pair_words(self) -> PairWords:
-        """The numbers and templates of every pair's sentences."""
-        return PairWords(self)
-
-    def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
-        """Return the verdict on one pair by one measure as sentences; by default on the first pair and measure.
-
-        A pair is a run and the run it is compared with: differences are the first minus the second. If judgments and
-        runs were compared, sentences also say whether the verdict holds for other persistences and what to judge.
-        """
-        part = self.parts[measure_place(self.measures, measure)]
-        run, against = part.sides[:, 0, 0].tolist() if pair is None else self._pair(*pair)
-        return part.pair_words.sentences(0, run, against)
-
-    def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
-        """Return the verdict as a paragraph per measure and pair, a line per sentence."""
-        asked = self.parts if measure is None else [self[measure]]
-        return "\n".join(
-            "\n".join(part.sentences(None, named)) + "\n"
-            for part in asked
-            for named in ([(self.runs[a], self.runs[b]) for a, b in part.sides[:, 0].T] if pair is None else [pair])
-        )
-
-    def agreement(self) -> str:
-        """Return a sentence on whether the measures agree on two runs; else nothing."""
-        if len(self.runs) != 2 or len(self.measures) == 1:
-            return ""
-        return wording.agreement(
-            [str(measure) for measure in self.measures],
-            (self.runs[int(self.tested.first[0])], self.runs[int(self.tested.second[0])]),
-            self.leads[:, 0].tolist(),
-            self.shown[:, 0].tolist(),
-            equivalent=self.settings["test"] == TOST,
-        )
-
-    def method(self) -> str:
-        """Say in one sentence which tests the p-values come from."""
-        return wording.method(self.settings, len(self.runs))
-
-    def leader_words(self, measure: str | Measure | None = None) -> str:
-        """Return the leader's rank intervals, chosen in advance and among all runs, with what each guarantees.
-
-        Empty for two runs, with a baseline, and for tests of equivalence, which have no ranks.
-        """
-        row = best_first(self.system_rows, self.measures[measure_place(self.measures, measure)])[0]
-        return wording.own_place(row, self.settings, len(self.runs))
-
-    def notes(self) -> list[str]:
-        """Say which tests the p-values come from."""
-        return [self.method()]
-
-    # ---- tables ----
-
-    def sort(self, by: str | Measure | None = None) -> Comparison:
-        """Sort the runs in all tables; ``top`` keeps the first ones.
-
-        ``by`` is a measure, best first; ``"run"`` sorts by name; ``"given"`` keeps the order given. By default every
-        measure has its own best first, and tables of all measures the best by the first.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> runs = {"z": {"1": ["r", "n"], "2": ["r", "n"]}, "a": {"1": ["n", "r"], "2": ["n", "r"]}}
-        >>> compared = rb.compare({"1": {"r": 1}, "2": {"r": 1}}, runs, "RR")
-        >>> [row["run"] for row in compared.sort("run").leaderboard("RR")]
-        ['a', 'z']
-        """
-        if by is None:
-            return replace(self, order=())
-        return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
-
-    def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
-        """Show the leaderboard for one measure, best first, or its ``top``."""
-        at = measure_place(self.measures, measure)
-        against = self.settings.get("baseline") or best_first(self.system_rows, self.measures[at])[0]["run"]
-        tested = {}
-        if len(self.runs) > 2:
-            held = self.tested.take(self._holds(against))
-            others = [self.runs[run] for run in (held.first + held.second - self.runs.index(against)).tolist()]
-            p = build_rows(**{name: held.numbers[name][at] for name in ("p_value", "p_adjusted")})
-            tested = dict(zip(others, p, strict=True))
-        rows = [row | tested.get(row["run"], {}) for row in self.leaderboard(self.measures[at])[:top]]
-        placed = self.settings["baseline"] is None and self.settings["test"] != TOST
-        lettered = placed and 0 < max(len(row["group"] or "") for row in rows) <= LONGEST_GROUP
-        columns = [
-            Column("run"),
-            Column("mean", wording.compared_words(self.measures[at])),
-            *self._open_columns(),
-        ]
-        columns += [Column("group", importance=4)] if lettered else []
-        if placed and tested:
-            columns += [Column("rank", cell=place_cell, importance=5)]
-        if tested:
-            columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
-        columns += [JUDGED] if self.scores.has_judged else []
-        return build_table(rows, [*columns, TOPICS_LED])
-
-    def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
-        """Return the pairs for one measure, the smallest p-value first; the verdict is about ``run``.
-
-        With ``top``, those among that many of the best runs (and the baseline).
-        """
-        part = self.parts[measure_place(self.measures, measure)]
-        label = str(part.measures[0])
-        among = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
-        rows = [row for row in part.pair_rows(probabilities=False) if {row["run"], row["against"]} <= among]
-        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
-        columns = [Column("run"), Column("against", importance=9)]
-        return build_table(rows, [*columns, *self._verdict_columns(f"{label}, difference")])
-
-    def measure_table(self) -> Table:
-        """Show two runs with a row per measure: the second minus the first."""
-        rows = []
-        for part in self.parts:
-            (row,) = part.pair_rows(probabilities=False)
-            means = {system["run"]: system["mean"] for system in part.system_rows}
-            rows.append(row | {"mean": means[row["run"]], "mean_against": means[row["against"]]})
-        columns = [Column("measure"), *self._verdict_columns("difference")]
-        return build_table(rows, [*columns, Column("mean", rows[0]["run"]), Column("mean_against", rows[0]["against"])])
-
-    def _verdict_columns(self, heading: str) -> list[Column]:
-        """The columns of a pair, from the difference to the verdict on its run."""
-        difference, within, won, lost, *p = difference_columns(heading, self.settings, (8, 4, 6))
-        certain = [CERTAIN_ENDS] if self.has_bounds else []
-        return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
-
-    def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
-        """Show the leaderboard, or its ``top``, and the pairs if there are few or a baseline."""
-        few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
-        return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
-
-    def shown_parts(self, top: int | None = None) -> list[str | Table]:
-        """Return the sentences and tables that are printed.
-
-        For two runs the verdict by the first measure, a row per measure, and whether they agree; for more the
-        leaderboard by the first measure, and all measures in one table.
-        """
-        if len(self.runs) == 2:
-            return [self.words(self.measures[0]), self.measure_table(), self.agreement(), self._judged_words()]
-        told = [self.leader_words(), self[self.measures[0]].winner().words()]
-        parts: list[str | Table] = [*self.tables(self.measures[0], top), "\n".join(filter(None, told))]
-        if len(self.measures) > 1:
-            few = len(self.runs) <= FEW_RUNS
-            summary = self.summary(top)
-            plain = [[replace(cell, raised="") for cell in row] for row in summary.cells]
-            summary = summary if few else replace(summary, cells=plain)
-            beats = any(cell.raised for row in summary.cells for cell in row)
-            parts += [summary.table(), wording.summary_words(self.settings, len(self.runs), beats=beats)]
-        return parts
-
-    def _judged_words(self) -> str:
-        """Say how many of each run's first ten documents are judged, if known."""
-        if not self.scores.has_judged:
-            return ""
-        shares = [f"{row['run']} {JUDGED.text(row)}" for row in self.system_rows[: len(self.runs)]]
-        return f"judged@10: {', '.join(shares)}."
-
-    def __repr__(self) -> str:
-        parts = [part if isinstance(part, str) else part.text() for part in self.shown_parts() if part]
-        return escape_controls("\n".join([*(f"{part.rstrip()}\n" for part in parts), f"{self.method()}\n"]))
-
-    def _repr_html_(self) -> str:
-        parts: list[object] = [self.summary()]
-        if len(self.runs) == 2:
-            label, said = self.measures[0], [part for part in self.shown_parts() if part]
-            parts += [folded(f"{label} in words", said[0], is_open=True)]
-            parts += [folded("differences, with p-values", *said[1:], self.method())]
-        elif pairs := [part for measure in self.measures for part in self.tables(measure)[1:]]:
-            parts += [folded("pairs, with p-values", *pairs, self.method())]
-        return shown(*parts)
-
-    # ---- further questions ----
-
-    @ends_in_a_sentence
-    def gate(
-        self,
-        conditions: str | Condition | Iterable[str | Condition],
-        *,
-        margin: float = 0.0,
-        undecided: str | None = None,
-        margin_test: str = "test",
-        candidates: Sequence[str] | None = None,
-    ) -> Gate:
-        """Check runs against conditions that must not hold: pass, fail, or undecided.
-
-        The second of two runs is compared with the first; more runs are each compared with the baseline. The test,
-        ``alpha`` and resamples are the comparison's.
-
-        Parameters
-        ----------
-        conditions : str or iterable of str
-            ``"nDCG@10 worse"``, ``"nDCG@10 worse by 0.01"``, ``"AP different"``, ``"nDCG@10 < 0.5"``, ``"judged@10 <
-            80%"``; any measure, and ``<``, ``<=``, ``>`` or ``>=`` with a number. Other measures than those compared
-            are scored if judgments and runs were given.
-        margin : float, default 0
-            The loss (or difference) accepted by conditions that do not name one.
-        undecided : {"pass", "fail"}, optional
-            How undecided affects the exit code; by default it has its own, 4.
-        margin_test : {"test", "betting"}
-            How a loss (or difference) of the margin is ruled out: by the comparison's test, or by one that assumes only
-            the range of the measure, so that it also holds for rare large losses but needs more topics.
-        candidates : sequence of str, optional
-            The runs to check; by default all but the baseline.
-
-        Returns
-        -------
-        Gate
-            Outcomes with reasons, and an exit code.
-
-        Notes
-        -----
-        ``p_fail`` is ``p_adjusted`` of the run and the baseline in ``pairs`` (with the test ``"tost"``, that of the t
-        test). ``p_pass`` is the p-value of the one-sided test of a margin ("different": the larger of two), corrected
-        for the number of runs as in the table (by Holm's correction if that one resamples scores). Neither is corrected
-        for the number of conditions. If losses are rare and large, topics may contain none of them, and a run that
-        loses passes more often than alpha says; reasons say so. ``margin_test="betting"`` is valid there.
-        Wilcoxon's and the sign test are not about the mean, and are refused with a margin, unless infinite changes
-        leave no mean.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> odd, even = ({q: ["r", "n"] if int(q) % 2 == one else ["n", "r"] for q in qrels} for one in (1, 0))
-        >>> compared = rb.compare(qrels, {"old": odd, "new": even}, "RR")
-        >>> compared.gate("RR worse").answer
-        'undecided'
-        >>> outcome = compared.gate("RR worse", margin=0.4).outcomes[0]
-        >>> outcome.answer, round(outcome.p_pass, 4)
-        ('pass', 0.036)
-        """
-        from rankbounds.comparison.gate.gate import hold
-
-        how: dict[str, Any] = {"undecided": undecided, "margin_test": margin_test}
-        return hold(self, conditions, margin=margin, candidates=candidates, **how)
-
-    @ends_in_a_sentence
-    def slices(self, by: str | os.PathLike[str] | Mapping[str, Any], *, correction: str = "auto") -> Slices:
-        """Compare the runs in slices of topics, and test whether the difference depends on the slice.
-
-        The test, ``alpha``, ``confidence``, the baseline and resamples are those of the comparison.
-
-        Parameters
-        ----------
-        by : mapping or path
-            The labels of topics, by name of the grouping: ``{"length": {"301": "short", "302": "long"}}``; for one
-            grouping its labels alone, ``{"301": "short", "302": "long"}``; or a file, as for ``--by``.
-        correction : {"auto", "holm", "bonferroni", "bh", "none"}
-            Over all slices and pairs of a measure, and over its interactions. ``auto``: the comparison's, or Holm's if
-            that is none or resamples all runs together.
-
-        Returns
-        -------
-        Slices
-
-        Notes
-        -----
-        The interaction is a randomisation test of Welch's statistic (the squared distances of the slices' means from
-        their common mean, each over its squared standard error, with one topic of the overall variance added to each
-        slice): exact if differences have the same distribution in every slice. Small slices that vary differently raise
-        false alarms, so the p-value is at least that of Welch's F test, if all slices vary; in simulations at the level
-        0.05, a slice of two or three topics that varies five times as much as the others then gives 5 to 8% false
-        alarms (two such slices 12%). Slices of one topic are left out. Detectable differences are those of a t test at
-        the level alpha over the number of tests.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = {str(topic): {"r": 1} for topic in range(8)}
-        >>> runs = {"old": {topic: {"r": 1, "n": int(topic) % 2 * 2} for topic in qrels}}
-        >>> runs["new"] = {topic: ["r", "n"] for topic in qrels}
-        >>> kind = {"kind": {topic: "odd" if int(topic) % 2 else "even" for topic in qrels}}
-        >>> [(row["slice"], row["difference"]) for row in rb.compare(qrels, runs, "RR").slices(kind).rows()]
-        [('even', 0.0), ('odd', 0.5)]
-        """
-        from rankbounds.comparison.slices import slices
-        from rankbounds.files.queries import read_query_labels
-
-        if self.settings["test"] == TOST:
-            raise UsageError('Slices ask where runs differ, and test="tost" whether they are alike: take another test.')
-        if correction == "auto" and self.settings["correction"] != "none":
-            correction = self.settings["correction"]
-        labels = by if isinstance(by, Mapping) else read_query_labels(os.fspath(by))
-        return slices(self.scores, labels, replace(self.testing, correction=correction, margin=None))
-
-    @ends_in_a_sentence
-    def power(self, power: float = wording.POWER) -> Result:
-        """Return for every pair the detectable difference, the topics it needs, and whether the test can succeed.
-
-        Parameters
-        ----------
-        power : float, default 0.8
-            How often a true difference should be found.
-
-        Returns
-        -------
-        Result
-            A row per measure and pair. ``detectable`` is the true difference that a t test finds with this power on
-            these topics (None: none of any size); ``topics_needed`` is how many topics finding the observed difference
-            takes (with ``test="tost"``, ruling out the margin; None: no realistic number); ``differing`` counts the
-            topics that differ, of which p < alpha needs at least ``must_differ``; ``smallest_p`` is the smallest
-            p-value possible when so many differ.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> good = {q: ["r", "n"] for q in qrels}
-        >>> compared = rb.compare(qrels, {"old": good, "new": {**good, "0": ["n", "r"]}}, "RR", test="sign")
-        >>> row = compared.power().rows()[0]
-        >>> row["topics_needed"], row["differing"], row["must_differ"], row["smallest_p"]
-        (65, 1, 6, 1.0)
-        """
-        from rankbounds.comparison.power import power_of_pairs
-
-        return power_of_pairs(self, power)
-
-    @ends_in_a_sentence
-    def winner(self) -> Winner:
-        """Return the best run's lead, corrected for having been picked as the best of many.
-
-        Returns
-        -------
-        Winner
-            Per measure a row against the second, preceded by one against the baseline, if there is one: ``lead`` as
-            observed (``run`` minus ``against``), ``corrected_lead``, ``ci_low`` and ``ci_high``, and the number of
-            topics on which the two differ (``differing``).
-
-        Notes
-        -----
-        With a baseline, ``run`` is the best of all others. The corrected lead is median-unbiased given that the run was
-        picked, and the interval against the baseline is the hybrid one of Andrews, Kitagawa and McCloskey (2024), both
-        from t distributions and the covariance over topics. In simulations on TREC-8 and TREC-COVID (best of 5 and of
-        20 like runs, 25 and 50 topics) intervals held the true lead in 93% or more, where the plain ones held it in 82%
-        to 95%; in 91% for RR where few topics differ. The lead over the second has its plain t interval, which held in
-        96% or more, and is corrected by half.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> values = {"old": [0.2, 0.4, 0.3, 0.5] * 2, "one": [0.3, 0.4, 0.5, 0.5] * 2, "two": [0.3, 0.6, 0.4, 0.7] * 2}
-        >>> rows = [(run, str(topic), "AP", value) for run in values for topic, value in enumerate(values[run])]
-        >>> import pandas
-        >>> frame = pandas.DataFrame(rows, columns=["run", "query_id", "measure", "value"])
-        >>> row = rb.compare(frame, baseline="old").winner().rows()[0]
-        >>> row["run"], row["against"], round(row["lead"], 3), row["corrected_lead"] < row["lead"]
-        ('two', 'old', 0.15, True)
-        """
-        from rankbounds.comparison.winner import find_winners
-
-        return find_winners(self)
-
-    # ---- for a paper ----
-
-    def summary(self, top: int | None = None) -> Summary:
-        """Show all measures in one table: the best in bold, raised what each system beats, small what is open.
-
-        Parameters
-        ----------
-        top : int, optional
-            How many systems to show, the best by the first measure.
-
-        Returns
-        -------
-        Summary
-            With the methods ``latex``, ``markdown``, ``html`` and ``table``.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
-        >>> print(rb.compare(qrels, runs, ["RR", "P@1"]).summary().table().text(), end="")
-           system  RR          P@1         judged@10
-        1  good    1.0000* >2  1.0000* >2       100%
-        2  bad     0.5000      0.0000           100%
-        """
-        from rankbounds.comparison.summary import summary
-
-        return summary(self, top)
-
-    def to_latex(
-        self,
-        *,
-        top: int | None = None,
-        caption: bool = True,
-        label: str = "tab:comparison",
-        cite: bool = False,
-        width: str | None = None,
-    ) -> str:
-        r"""Return the table of ``summary`` for a paper; it needs only the package booktabs.
-
-        It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper, or the ``"text"`` of a one-column one;
-        without a ``width`` a column if it can, else the text. Bounds are left out if there is no room for them, and so
-        is the fourth digit. Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the
-        caption cites the measures (entries: ``to_bibtex``).
-
-        >>> import rankbounds as rb
-        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-        >>> runs = {"good": {q: ["r", "n"] for q in qrels}, "bad": {q: ["n", "r"] for q in qrels}}
-        >>> print(rb.compare(qrels, runs, "RR").to_latex(caption=False), end="")
-        \begin{tabular}{@{}rllr@{}}
-        \toprule
-         & System & RR & judged \\[-.5ex]
-         &  &  & {\scriptsize @10} \\
-        \midrule
-        1 & good & \textbf{1.0000}\textsuperscript{2} & 100\% \\
-        2 & bad & 0.5000 & 100\% \\
-        \bottomrule
-        \end{tabular}
-        """
-        from rankbounds.paper import fit
-
-        made = fit(lambda small: self.summary(top).for_paper(with_small=small, cite=cite), width)
-        return made.latex(label, caption=caption)
-
-    def to_markdown(self, *, top: int | None = None) -> str:
-        """Write the table of ``summary`` for a README or a wiki, its caption below."""
-        return self.summary(top).markdown()
-
-    def to_bibtex(self) -> str:
-        """Write the sources of the measures and of the tests as BibTeX."""
-        from rankbounds.measures.naming.sources import bibtex
-
-        used = TESTS.get(self.settings["test"]), CORRECTIONS[self.settings["correction"]]
-        sources = (SOURCE_OF_TOST if one is None else one.source for one in used)
-        return bibtex(self.measures, [source for source in sources if source])
+    given: dict[str, Any] = dict(options)
+    how = PairTesting(**{name: given.pop(name) for name in PairTestingOptions.__annotations__ if name in given})
+    chosen_options(given, CompareOptions)  # (names that are none are told before anything is read)
+    if runs is None:
+        if given or measures is not DEFAULT_MEASURES:
+            asked = next(iter(given), "measures")
+            raise UsageError(f"{asked}= goes with judgments and runs: scores are already computed. {_SHAPES}")
+        if not isinstance(qrels, Scores) and not is_table(qrels):
+            raise UsageError(f"The runs are missing. {_SHAPES}")
+        return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), how, among=among)
+    if isinstance(qrels, Scores):
+        raise UsageError(f"Scores are compared by themselves, scores[measure] by one of their measures. {_SHAPES}")
+    evidence = Evidence.read(qrels, runs, preparation=preparation, **given)
+    return compare_scores(evidence.scores(measures, progress=progress), how, among=among, evidence=evidence)
+
+
+_SHAPES = "Write rb.compare(qrels, runs), or for scores alone rb.compare(scores)."
+
+
+def compare_scores(
+    scores: Scores,
+    how: PairTesting | None = None,
+    *,
+    among: Sequence[str] | None = None,
+    evidence: Evidence | None = None,
+) -> Comparison:
+    """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs, if known."""
+    how = how or PairTesting()
+    how.check(scores.runs, [TOST])
+    check_means(scores.measures)
+    scores = keep_shared_topics(scores)
+    grouped = resolve_clusters(scores.clusters or None if how.clusters is None else how.clusters, scores.query_ids)
+    if evidence is not None:
+        evidence = evidence.filter(scores.runs)
+    measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)
+    first, second = pairs_against(scores.runs, how.baseline)
+    correction = how.correction_for(first.size)
+    by_measure = [
+        pair_numbers(matrix, first, second, measure, how, grouped)
+        for matrix, measure in zip(values, measures, strict=True)
+    ]
+    numbers = {name: np.stack([columns[name] for columns in by_measure]) for name in by_measure[0]}
+    if (of_scores := CORRECTIONS[correction].of_scores) is not None:
+        merits = np.stack(list(map(merit, values, measures)))
+        for matrix, measure in zip(merits, measures, strict=True):
+            check_finite(matrix, f"the correction {correction}", measure)
+        merits = merits if grouped is None else grouped.sum_differences(merits)
+        numbers["p_adjusted"] = of_scores(merits, first, second, how.resampling)
+    else:
+        numbers["p_adjusted"] = correct_p_values(numbers["p_value"], correction)
+    numbers["p_adjusted"] = np.maximum(numbers["p_adjusted"], numbers["p_value"])
+    settings = how.settings() | {
+        "correction": correction, "topics": scores.value.shape[1],
+        "clusters": None if grouped is None else len(grouped), "comparisons": first.size,
+    }  # fmt: skip
+    settings["tested_by"], settings["tested_alone_by"] = testing.test_names(settings)
+    tested = Pairs(first, second, numbers)
+    lead = np.stack(list(map(leads, by_measure, measures)))
+    shown = separated(numbers, lead, how.alpha)
+    systems = _system_rows(scores, tested, lead, shown, grouped, settings)
+    if among is not None:
+        asked = np.isin(np.arange(len(scores.runs)), [run_number(scores.runs, name) for name in among])
+        tested = tested.take(asked[first] & asked[second])
+    return Comparison(scores, systems, tested, evidence, numbers["p_adjusted"], shown, grouped, settings=settings)
+
+
+def _system_rows(
+    scores: Scores,
+    tested: Pairs,
+    lead: Floats,
+    shown: Flags,
+    clusters: Clusters | None,
+    settings: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Build a row per measure and run; letters and ranks if all pairs were tested for differences."""
+    mean = scores.mean(settings["confidence"], clusters)
+    lettered = settings["baseline"] is None and settings["test"] != TOST
+    names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
+    p_own = np.where(tested.numbers["opposed"] > 0, 1.0, tested.numbers["p_value"])
+    rows: list[dict[str, Any]] = []
+    for at, measure in enumerate(scores.measures):
+        matrix = scores.value[:, :, at]
+        # Counts have a sum over topics, and are compared by their means, as differences and intervals are.
+        share = 1 / scores.value.shape[1] if measure.total == "sum" else 1.0
+        means = merge_equal(share * mean.value[:, 0, at])
+        level = merit(merge_equal(matrix.T).T, measure)
+        best = level == level.max(axis=0)
+        ci_low, ci_high = share * mean.ci_low[:, 0, at], share * mean.ci_high[:, 0, at]
+        pairs = tested.first, tested.second, lead[at], shown[at], p_own[at]
+        placed = _place_systems(merit(means, measure), *pairs, settings) if lettered else [None] * 6
+        rows += build_rows(
+            run=scores.runs, measure=str(measure), mean=means, ci_low=ci_low, ci_high=ci_high,
+            low=share * mean.low[:, 0, at], high=share * mean.high[:, 0, at],
+            **dict(zip(names, placed, strict=True)), judged_at_10=mean.judged[:, 0],
+            topics_led=(best / best.sum(axis=0)).sum(axis=-1),  # a topic led together is shared
+        )  # fmt: skip
+    return rows
+
+
+def _place_systems(
+    merits: Floats,
+    first: Ints,
+    second: Ints,
+    lead: Floats,
+    shown: Flags,
+    p_own: Floats,
+    settings: Mapping[str, Any],
+) -> list[Any]:
+    """Give each run its letters, rank and rank intervals, for all runs at once and alone."""
+    ends = own = rank_intervals.places(merits.size, first, second, lead, shown)
+    if CORRECTIONS[settings["correction"]].holm_within:
+        own = rank_intervals.own_places(merits.size, first, second, lead, p_own, settings["alpha"])
+    return [
+        group_letters(merits, first, second, shown),
+        *(part.tolist() for part in (rank_intervals.observed_places(merits), *ends, *own)),
+    ]

@@ -52,7 +52,7 @@ from rankbounds.threads import in_threads
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from rankbounds.comparison.comparison import Comparison
+    from rankbounds.comparison.result import Comparison
     from rankbounds.comparison.testing import PairTestingOptions
     from rankbounds.evaluation.options import Options
     from rankbounds.judging.next.plan import JudgingPlan, SettlingPlan
@@ -175,8 +175,8 @@ class Evidence:
 
     def compare(self, measures: MeasuresLike, **how: Unpack[PairTestingOptions]) -> Comparison:
         """Compare all pairs of the runs; options are those of ``rankbounds.compare``."""
+        from rankbounds.comparison.comparison import compare_scores
         from rankbounds.comparison.testing import PairTesting
-        from rankbounds.comparison.verdict import compare_scores
 
         return compare_scores(self.scores(measures), PairTesting(**how), evidence=self)
 

@@ -25,7 +25,7 @@ from rankbounds.stats.power import (
 from rankbounds.tables import signed
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.comparison import Comparison
+    from rankbounds.comparison.result import Comparison
 
 
 def must_differ(settings: Mapping[str, Any]) -> int | None:

@@ -185,42 +185,12 @@ class Similarity(Result):
         return build_table(chosen.rows(topics=topics), columns)
 
     def words(self) -> str:
-        """Describe two runs, or the most and least similar of several, in a paragraph."""
-        if self.first.size > 1:
-            return self._words_of_all()
-        sentences, largest = [], []
-        for measure in self.measures:
-            value, (kind, _, depth) = float(self.mean(measure)[0, 0]), measure.partition("@")
-            if kind == "Overlap":
-                whole = int(np.count_nonzero(self.value[self._place(measure), 0] > 1 - 1e-12))
-                sentences.append(
-                    f"{' and '.join(self.runs)} have {value:.0%} of their first {depth} documents in common, and all "
-                    f"of them in {whole} of {len(self.query_ids)} topics."
-                )
-            elif measure.startswith(LARGEST):
-                name = measure.removeprefix(LARGEST)
-                if np.isnan(value):
-                    sentences.append(f"How far {name} can differ is not known.")
-                else:
-                    largest.append(f"{name} by {value:.4f}")
-        if largest:
-            sentences.append(f"For any judgments, the means differ by at most: {', '.join(largest)}.")
-        changed = self.changed_most()
-        more = f"Topics that changed most: {', '.join(changed)}." if changed else "No topic changed."
-        return " ".join([*sentences, more])
-
-    def _words_of_all(self) -> str:
-        value = self.mean(self.measures[0])[:, 0]
-        most, least = (
-            f"{self.runs[self.first[place]]} and {self.runs[self.second[place]]} ({value[place]:.4f})"
-            for place in (np.argmax(value), np.argmin(value))
-        )
-        same = int(np.count_nonzero(value > 1 - 1e-9))
-        copies = f" {same} pairs are the same rankings." if same > 1 else ""
-        return (
-            f"Of {self.first.size} pairs by {self.measures[0]} over {len(self.query_ids)} topics, the most alike are "
-            f"{most}, the least {least}.{copies}"
-        )
+        """Name the topics of two runs that changed most, or count the pairs of several that are the same rankings."""
+        if self.first.size == 1:
+            changed = self.changed_most()
+            return f"Topics that changed most: {', '.join(changed)}." if changed else "No topic changed."
+        same = int(np.count_nonzero(self.mean(self.measures[0])[:, 0] > 1 - 1e-9))
+        return f"{self.first.size} pairs over {len(self.query_ids)} topics, of which {same} are the same rankings."
 
     def __str__(self) -> str:
         return self.table(None).text()

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from rankbounds.choices import check_count
-from rankbounds.comparison import wording
-from rankbounds.comparison.comparison import Comparison
+from rankbounds.comparison import testing
+from rankbounds.comparison.result import Comparison
 from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_table import build_bars, numbers_and_bounds, open_words
 from rankbounds.notebook import Bar, Markup, html_table, note
@@ -171,7 +171,7 @@ def _brief(made: Summary, cite: bool) -> str:
     comparison, settings, count = made.comparison, made.settings, len(made.comparison.runs)
     some = "" if len(made.runs) == count else f" ({len(made.runs)} of {count} systems)"
     does = "shown to be equivalent" if settings["test"] == TOST else "beaten significantly"
-    tested = f"{wording.test_names(settings)[0]}, level~{settings['alpha']:g}"
+    tested = f"{testing.test_names(settings)[0]}, level~{settings['alpha']:g}"
     said = ["bold: best", f"superscripts: systems {does} ({tested})"]
     if any(cell.small for row in made.cells for cell in row):
         said.append("small: bounds" + " for unjudged documents" * (comparison.scores.bounds == "unjudged"))
@@ -214,7 +214,7 @@ def _sentences(made: Summary, *, with_bars: bool) -> Iterator[str]:
     by = f", best first by {comparison.measures[0]}" if len(made.runs) > 1 and not comparison.order else ""
     yield f"Means over {settings['topics']} topics of {shown}{by}."
     yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
-    tested = wording.tested_words(settings, count) + (", each measure separately" if len(made.measures) > 1 else "")
+    tested = testing.tested_words(settings, count) + (", each measure separately" if len(made.measures) > 1 else "")
     here = "" if len(made.runs) == count else " shown here"
     does = "it is shown to be equivalent to" if settings["test"] == TOST else "it beats significantly"
     yield f"Raised: the numbers of the systems{here} that {does} ({tested})."

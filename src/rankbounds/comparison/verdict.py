@@ -1,253 +1,259 @@
-"""One verdict on "is A better than B?", and a leaderboard that says which systems no test separates."""
+"""What a comparison says of each pair in words: the numbers that go into its sentences, and which sentences hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.comparison import wording
-from rankbounds.comparison.comparison import Comparison
-from rankbounds.comparison.evidence import Evidence, keep_shared_topics
-from rankbounds.comparison.pairs import (
-    Pairs,
-    build_rows,
-    check_means,
-    leads,
-    pair_numbers,
-    pairs_against,
-    run_number,
-    separated,
-)
-from rankbounds.comparison.testing import CompareOptions, PairTesting, PairTestingOptions
-from rankbounds.errors import UsageError
-from rankbounds.evaluation.clusters import Clusters, resolve_clusters
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import chosen_options, shows_options
-from rankbounds.evaluation.score_differences import merge_equal, merit
-from rankbounds.evaluation.score_files import read_scores
-from rankbounds.evaluation.scores import Scores
-from rankbounds.files.objects import is_table
-from rankbounds.measures.naming.parser import MeasuresLike
-from rankbounds.stats import rank_intervals
-from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters
-from rankbounds.stats.equivalence import TOST
-from rankbounds.stats.significance import check_finite
+from rankbounds.comparison import testing, wording
+from rankbounds.comparison.compared import can_differ, left_open
+from rankbounds.comparison.pairs import Pairs
+from rankbounds.comparison.power import detectable_differences, must_differ, sampled, topics_needed
+from rankbounds.evaluation.score_differences import equal, subtracted
+from rankbounds.evaluation.score_table import UNJUDGED
+from rankbounds.probability.effects import is_plain_sum
+from rankbounds.stats.equivalence import TOST, topics_for_margin
+from rankbounds.stats.significance import too_few
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from rankbounds.comparison.result import Comparison
 
-    from rankbounds.collection.preparation import Preparation
-    from rankbounds.evaluation.score_files import Frame
-
-
-@shows_options(PairTestingOptions, PairTesting, more=True)
-def compare(
-    qrels: QrelsLike | Scores | Frame,
-    runs: RunsLike | None = None,
-    measures: MeasuresLike = DEFAULT_MEASURES,
-    *,
-    among: Sequence[str] | None = None,
-    preparation: Preparation | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    **options: Unpack[CompareOptions],
-) -> Comparison:
-    """Compare runs by a paired test over topics: is one better than another, or is it noise?
-
-    ``rankbounds compare`` runs this function. ``compare(scores)`` compares scores alone, as far as possible.
-
-    Parameters
-    ----------
-    qrels : path, Qrels, dict, frame or rows
-        The judgments, as in ``evaluate``; or, without ``runs``, ``Scores``, or a frame of scores as in ``read_scores``
-        (such as PyTerrier's with one row per query).
-    runs : path, Run, dict, frame, rows, or several of them
-        Two runs or more, as in ``evaluate``. With two, the second is compared with the first.
-    measures : str, Measure, or iterable of them
-        Such as ``"nDCG@10"`` or ``rb.AP()``; the first one decides the order.
-    baseline : str, optional
-        The run that all others are compared with. Without it, the second of two runs is compared with the first, and
-        more runs in all pairs, the better with the worse by each measure.
-    test : str, default "t"
-        The test of each single pair, which gives ``p_value``: ``"t"``, ``"randomization"``, ``"bootstrap"``,
-        ``"wilcoxon"`` or ``"sign"``. ``"tost"`` tests equivalence by two one-sided t tests: a small p-value rules out a
-        difference of ``margin`` or more.
-    correction : {"auto", "holm", "bonferroni", "bh", "tukey", "max-t", "none"}
-        For the number of pairs; gives ``p_adjusted``, on which verdicts, letters, ranks and the gate depend. ``auto``:
-        none for one pair; for three runs or more Holm's over all pairs, or over those with the baseline (after the
-        bootstrap test ``max-t``).
-    alternative : {"two-sided", "greater", "less"}
-        ``greater`` tests whether the run is better than the one it is compared with, for two runs or with a baseline.
-        Corrections that resample scores are two-sided.
-    alpha, confidence : float
-        The level of verdicts and letters, and that of the intervals.
-    margin : float, optional
-        The largest difference that does not matter, in units of the scores. Pairs then have ``p_equivalent``, and
-        sentences say whether two runs are equivalent; p is 1 where fewer than five topics differ.
-    clusters : mapping or path, optional
-        The cluster of each query, for queries that belong together: paraphrases of one need, turns of one
-        conversation. Tests and intervals then treat clusters as the sample.
-    resamples, seed : int
-        For tests and corrections that resample.
-    among : sequence of str, optional
-        Compare only pairs of these runs, to save time. Corrections and ranks are still those of all runs.
-    preparation : Preparation, optional
-        What is done to every run before scoring.
-    progress : callable, optional
-        Called with the numbers of runs scored so far and in all.
-    **options
-        Assumptions and reading options of ``evaluate``: ``gain=``, ``ties=``, ``unjudged=``, ``topics=``, ``columns=``,
-        ...
-
-    Returns
-    -------
-    Comparison
-        Rows for systems and pairs, tables, sentences, and methods such as ``gate``, ``slices`` and ``power``.
-
-    Notes
-    -----
-    For scores alone, bounds of a difference are one run's low minus the other's high: sound, but wider than necessary
-    if runs share documents. Measures such as AP and nDCG, which fall when relevant documents of *other* runs are found,
-    then have none. Scores that differ by no more than rounding are equal. If a topic's score is infinite for both,
-    there is no difference; for one, only ``sign`` and ``wilcoxon`` apply. Scores of ``topics="shared"`` are compared
-    over the topics that all runs have.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
-    >>> runs = {"bm25": {q: ["n", "r"] for q in qrels}, "dense": {q: ["r", "n"] for q in qrels}}
-    >>> print(rb.compare(qrels, runs, "RR").words().splitlines()[0])
-    RR: dense scores 1.0000 and bm25 0.5000, a difference of +0.5000 over 8 topics (8 won, 0 lost).
-
-    Runs that differ, but by too little to matter:
-
-    >>> swapped = {q: ["n", "r"] if int(q) % 2 else ["r", "n"] for q in qrels}
-    >>> twins = {"one": swapped, "two": {q: swapped[str(7 - int(q))] for q in qrels}}
-    >>> rb.compare(qrels, twins, "RR", test="tost", margin=0.4).pairs.rows()[0]["verdict"]
-    'equivalent'
-
-    Scores of other tools, or of an evaluation:
-
-    >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs.rows()[0]["difference"]
-    0.5
-    """
-    given: dict[str, Any] = dict(options)
-    how = PairTesting(**{name: given.pop(name) for name in PairTestingOptions.__annotations__ if name in given})
-    chosen_options(given, CompareOptions)  # (names that are none are told before anything is read)
-    if runs is None:
-        if given or measures is not DEFAULT_MEASURES:
-            asked = next(iter(given), "measures")
-            raise UsageError(f"{asked}= goes with judgments and runs: scores are already computed. {_SHAPES}")
-        if not isinstance(qrels, Scores) and not is_table(qrels):
-            raise UsageError(f"The runs are missing. {_SHAPES}")
-        return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), how, among=among)
-    if isinstance(qrels, Scores):
-        raise UsageError(f"Scores are compared by themselves, scores[measure] by one of their measures. {_SHAPES}")
-    evidence = Evidence.read(qrels, runs, preparation=preparation, **given)
-    return compare_scores(evidence.scores(measures, progress=progress), how, among=among, evidence=evidence)
+CARRYING = 0.1
+"""Where so small a share of the topics holds half of all that differs, they carry the mean."""
 
 
-_SHAPES = "Write rb.compare(qrels, runs), or for scores alone rb.compare(scores)."
+class PairWords:
+    """The sentences of a comparison, with axes of measures and pairs."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    def sentences(self, at: int, a: int, b: int) -> list[str]:
+        """Return the verdict on two runs by one measure; differences are the first minus the second."""
+        comparison, pairs = self.comparison, self.comparison.tested
+        numbers, codes = (
+            {name: column[at] for name, column in Pairs(pairs.first, pairs.second, held).get(a, b).items()}
+            for held in (self.numbers, self.choices)
+        )
+        choices, measure, means = wording.name_templates(codes), comparison.measures[at], comparison.means()[at]
+        held = {
+            **{name: float(number) for name, number in numbers.items()},
+            **{name: int(numbers[name]) for name in wording.WHOLE},
+            **self.constants,
+            "measure": wording.compared_words(measure),
+            "a": comparison.runs[a],
+            "b": comparison.runs[b],
+            "mean_a": means[a],
+            "mean_b": means[b],
+            "size": abs(numbers["difference"]),
+        }
+        if comparison.evidence is not None:
+            changes = comparison.evidence.lead_changes(measure, a, b)
+            choices["lead"], more = wording.lead_sentence(changes, held["difference"])
+            held |= more
+            if held["certain_low"] <= 0 <= held["certain_high"] and not comparison.strange[[a, b]].any():
+                plan = comparison.evidence.to_judge(measure, (a, b))
+                choices["judge"], more = wording.judge_sentence(
+                    plan, foreseen=is_plain_sum(measure) and not comparison.evidence.pair(a, b).unknown
+                )
+                held |= more
+        return wording.fill_templates(choices, held)
+
+    @cached_property
+    def numbers(self) -> dict[str, Floats]:
+        """What goes into the sentences; NaN where something is not known."""
+        comparison, pairs = self.comparison, self.comparison.tested
+        known = {**comparison.tested.numbers, **comparison.certain}
+        shape = known["difference"].shape
+        unknown = np.full(shape, np.nan)
+        found = {
+            **known,
+            "detectable": detectable_differences(comparison, wording.POWER),
+            "topics_needed": topics_needed(comparison, wording.POWER),
+            "missing_a": np.broadcast_to(comparison.missing[pairs.first], shape),
+            "missing_b": np.broadcast_to(comparison.missing[pairs.second], shape),
+            **dict.fromkeys(("probability", "probability_of_other", "ties_low", "ties_high"), unknown),
+            **self._elsewhere(),
+            "can_differ": self._can_differ(),
+        }
+        if comparison.evidence is not None:
+            found["probability"], found["probability_of_other"] = comparison.chances
+            low, high = (end.T for end in comparison.evidence.over_ties(comparison.measures))
+            found["ties_low"] = subtracted(low[:, pairs.first], high[:, pairs.second])
+            found["ties_high"] = subtracted(high[:, pairs.first], low[:, pairs.second])
+        return found
+
+    def _elsewhere(self) -> dict[str, Floats]:
+        """Return how far relevant documents that no run retrieved could move fully judged pairs."""
+        comparison, pairs = self.comparison, self.comparison.tested
+        certain = zip(comparison.certain["certain_low"], comparison.certain["certain_high"], strict=True)
+        left = [
+            left_open(comparison.evidence, comparison.scores, measure, pairs.first, pairs.second, bounds)
+            for measure, bounds in zip(comparison.measures, certain, strict=True)
+        ]
+        low, high, endless = (np.stack(parts) for parts in zip(*left, strict=True))
+        depth = np.array([np.nan if measure.cutoff is None else measure.cutoff for measure in comparison.measures])
+        ahead = pairs.numbers["difference"] > 0
+        return {
+            "depth": np.broadcast_to(depth[:, None], low.shape),
+            "elsewhere_low": low,
+            "elsewhere_high": high,
+            "elsewhere_least": np.where(ahead, low, high),
+            "elsewhere_most": np.where(ahead, high, low),
+            "elsewhere_endless": endless.astype(np.float64),
+        }
+
+    @property
+    def _must_differ(self) -> int | None:
+        return must_differ(self.comparison.settings)
+
+    def _can_differ(self) -> Floats:
+        """Return on how many topics each pair can differ at most, computed only if too few differ as judged."""
+        comparison, pairs = self.comparison, self.comparison.tested
+        differing = pairs.numbers["differing"]
+        found = np.full(differing.shape, float(sampled(comparison.settings)))
+        for at in range(len(comparison.measures) if comparison.clusters is None else 0):
+            short = np.flatnonzero((differing[at] > 0) & (differing[at] < (self._must_differ or 0)))
+            if short.size:
+                found[at, short] = can_differ(
+                    comparison.scores, at, pairs.first[short], pairs.second[short], comparison.evidence
+                )
+        return found
+
+    @cached_property
+    def choices(self) -> dict[str, Ints]:
+        """Which template of each kind holds, by its place in ``wording.TEMPLATES``."""
+        comparison, numbers, settings = self.comparison, self.numbers, self.comparison.settings
+        first, second = comparison.tested.first, comparison.tested.second
+        margin = settings["margin"] if settings["test"] == TOST else None  # where equivalence is what was tested
+        of_equivalence, least = margin is not None, self._must_differ
+        difference, deviation, differing = (numbers[name] for name in ("difference", "deviation", "differing"))
+        low, high, ties_low, ties_high = (
+            numbers[f"{what}_{end}"] for what in ("certain", "ties") for end in ("low", "high")
+        )
+        has_lists, scores_alone = comparison.evidence is not None, not comparison.has_bounds
+        depends_on_others, estimates, by_subtopic = (
+            np.array([[fact(measure)] for measure in comparison.measures])
+            for fact in (lambda one: not one.list_only, lambda one: one.estimates, lambda one: one.reads_judgments)
+        )
+        unknown_chances = [[bool(why)] for why in self._why_unknown]
+        strange = comparison.strange[first] | comparison.strange[second]
+        unpooled_a, unpooled_b = comparison.unpooled[:, first], comparison.unpooled[:, second]
+        significant, zero = numbers["p_adjusted"] < settings["alpha"], difference == 0
+        same = (numbers["won"] == 0) & (numbers["lost"] == 0)
+        means = comparison.means()
+        finite, endless = ~np.isnan(deviation), np.isinf(means[:, first]) & np.isinf(means[:, second])
+        unknown, nothing_open = np.isnan(low), equal(low, high)
+        around_zero = ~unknown & ~nothing_open & (low <= 0) & (high >= 0)
+        shown, opposed = comparison.shown, numbers["opposed"] > 0
+        # Could judgments undo what is shown: the sign of the difference, or that it is below the margin?
+        overturned = (low < 0) & (high > 0) if margin is None else (low <= -margin) | (high >= margin)
+        still_open = ~unknown & ~nothing_open & overturned & ~(zero & _is_invisible(low, high))
+        # What succeeded could succeed, also where a sampled p-value comes out below the smallest that it estimates.
+        never = bool(self.constants["cannot_succeed"])
+        enough = same | shown | (least is None) | ((differing >= (least or 0)) & (not never))
+        elsewhere = _elsewhere_cases(numbers)
+        says_elsewhere = ~elsewhere[0][0]
+        needs_topics = numbers["topics_needed"] > 0
+
+        cases: dict[str, list[tuple[Any, str]]] = {
+            "apart": [(np.isnan(difference), "unknown"), (endless & finite, "endless"), (True, "known")],
+            "scores": [(True, "both")],
+            "interval": [(~np.isnan(numbers["ci_low"]), "known"), (same | ~finite, "none"),
+                (too_few(differing, settings["confidence"]), "few"), (deviation == 0, "constant"), (True, "none")],
+            "test": [(settings["correction"] != "none", "corrected"), (True, "alone")],
+            "noise": [(of_equivalence, "untested"), (same, "same"), (zero, "level"),
+                (significant & opposed, "opposed"), (shown, "unlikely"), (True, "likely")],
+            "carried": [(~shown | of_equivalence, "none"), (2 * differing < sampled(settings), "few_differ"),
+                (numbers["carrying"] <= CARRYING * sampled(settings), "few_carry"), (True, "none")],
+            "headroom": [(enough, "none"), (never, "never"),
+                (numbers["can_differ"] < (least or 0), "whatever_judged"), (True, "as_judged")],
+            "as_judged": [(comparison.equivalent_whatever_judged, "none"), (True, "open")],
+            "equivalence": [(np.isnan(numbers["p_equivalent"]), "none"),
+                (differing < topics_for_margin(settings["alpha"]), "few"),
+                (of_equivalence & significant, "tested_shown"), (of_equivalence, "tested_not_shown"),
+                (numbers["p_equivalent"] < settings["alpha"], "shown"), (True, "not_shown")],
+            "lacks_a": [(numbers["missing_a"] > 0, "some"), (True, "none")],
+            "lacks_b": [(numbers["missing_b"] > 0, "some"), (True, "none")],
+            "unpooled_a": [(unpooled_a, "named"), (True, "none")],
+            "unpooled_and": [(unpooled_a & unpooled_b, "both"), (True, "none")],
+            "unpooled_b": [(unpooled_b, "named"), (True, "none")],
+            "probability": [(~around_zero, "none"), (np.array(unknown_chances), "unknown"),
+                (unpooled_a | unpooled_b, "not_estimated"), (np.isnan(numbers["probability"]), "none"),
+                (True, "estimated")],
+            "unbounded": [(estimates, "estimate"), (by_subtopic, "subtopics"), (True, "no_limits")],
+            "holes": [(unknown & has_lists, "unknown_for_measure"), (unknown & scores_alone, "table_alone"),
+                (unknown & depends_on_others, "needs_judgments"), (unknown, "no_bounds"),
+                (nothing_open & says_elsewhere, "none_retrieved"), (nothing_open, "nothing_open"), (~around_zero, "no"),
+                (zero & _is_invisible(low, high), "unseen"), (zero, "moves"), ((low >= 0) | (high <= 0), "levels"),
+                (numbers["certain"] == 0, "perhaps"), (True, "yes")],
+            "ties": [(np.isnan(ties_low) | np.isnan(ties_high), "unknown" if has_lists else "none"),
+                (equal(ties_low, ties_high), "no_ties"), ((ties_low > 0) | (ties_high < 0), "no"),
+                (zero & _is_invisible(ties_low, ties_high), "unseen"), (zero, "moves"),
+                ((ties_low >= 0) | (ties_high <= 0), "levels"), (True, "yes")],
+            "found": [(np.isinf(numbers["detectable"]), "none"), (True, "some")],
+            "besides": [(still_open, "open"), (True, "none")],
+            "settle": [(~finite, "none"), (still_open & strange, "ids"), (shown & still_open, "judgments"),
+                (shown, "none"), (same & (not of_equivalence), "same"), (deviation == 0, "constant"),
+                (of_equivalence & needs_topics, "equivalence"), (of_equivalence, "equivalence_never"), (zero, "found"),
+                (~needs_topics, "never"), (True, "topics")],
+            "reading": [(says_elsewhere & ~np.isnan(numbers["depth"]), "to_depth"), (True, "all")],
+            "elsewhere": [*elsewhere, (True, "turns")],
+        }  # fmt: skip
+        found: dict[str, Ints] = {}
+        for kind, several in cases.items():  # the first case that holds
+            conditions = [np.broadcast_to(condition, difference.shape) for condition, _ in several]
+            places = {name: place for place, name in enumerate(wording.TEMPLATES[kind])}
+            found[kind] = np.select(conditions, [places[name] for _, name in several]).astype(np.uint8)
+        return found
+
+    @cached_property
+    def _why_unknown(self) -> list[str]:
+        comparison, evidence = self.comparison, self.comparison.evidence
+        return ["" if evidence is None else evidence.why_unknown(one) for one in comparison.measures]
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """What goes into every pair's sentences."""
+        settings, scores = self.comparison.settings, self.comparison.scores
+        clusters = settings["clusters"]
+        return {
+            "unknown": next(filter(None, self._why_unknown), ""),
+            "alpha": f"{settings['alpha']:g}",
+            "margin": "" if settings["margin"] is None else f"{settings['margin']:g}",
+            "must_differ": self._must_differ,
+            "for_margin": topics_for_margin(settings["alpha"]),
+            "cannot_succeed": testing.cannot_succeed(settings),
+            "topics": scores.value.shape[1],
+            "sampled": sampled(settings),
+            "units": "clusters" if clusters else "topics",
+            "clustered": f" in {clusters} clusters" if clusters else "",
+            "everywhere": "in every cluster" if clusters else "on every topic",
+            "confidence": settings["confidence"],
+            "power": wording.POWER,
+            "which": UNJUDGED[scores.open],
+            "test_used": testing.test_names(settings)[0],
+        }
 
 
-def compare_scores(
-    scores: Scores,
-    how: PairTesting | None = None,
-    *,
-    among: Sequence[str] | None = None,
-    evidence: Evidence | None = None,
-) -> Comparison:
-    """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs, if known."""
-    how = how or PairTesting()
-    how.check(scores.runs, [TOST])
-    check_means(scores.measures)
-    scores = keep_shared_topics(scores)
-    grouped = resolve_clusters(scores.clusters or None if how.clusters is None else how.clusters, scores.query_ids)
-    if evidence is not None:
-        evidence = evidence.filter(scores.runs)
-    measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)
-    first, second = pairs_against(scores.runs, how.baseline)
-    correction = how.correction_for(first.size)
-    by_measure = [
-        pair_numbers(matrix, first, second, measure, how, grouped)
-        for matrix, measure in zip(values, measures, strict=True)
-    ]
-    numbers = {name: np.stack([columns[name] for columns in by_measure]) for name in by_measure[0]}
-    if (of_scores := CORRECTIONS[correction].of_scores) is not None:
-        merits = np.stack(list(map(merit, values, measures)))
-        for matrix, measure in zip(merits, measures, strict=True):
-            check_finite(matrix, f"the correction {correction}", measure)
-        merits = merits if grouped is None else grouped.sum_differences(merits)
-        numbers["p_adjusted"] = of_scores(merits, first, second, how.resampling)
-    else:
-        numbers["p_adjusted"] = correct_p_values(numbers["p_value"], correction)
-    numbers["p_adjusted"] = np.maximum(numbers["p_adjusted"], numbers["p_value"])
-    settings = how.settings() | {
-        "correction": correction, "topics": scores.value.shape[1],
-        "clusters": None if grouped is None else len(grouped), "comparisons": first.size,
-    }  # fmt: skip
-    settings["tested_by"], settings["tested_alone_by"] = wording.test_names(settings)
-    tested = Pairs(first, second, numbers)
-    lead = np.stack(list(map(leads, by_measure, measures)))
-    shown = separated(numbers, lead, how.alpha)
-    systems = _system_rows(scores, tested, lead, shown, grouped, settings)
-    if among is not None:
-        asked = np.isin(np.arange(len(scores.runs)), [run_number(scores.runs, name) for name in among])
-        tested = tested.take(asked[first] & asked[second])
-    return Comparison(scores, systems, tested, evidence, numbers["p_adjusted"], shown, grouped, settings=settings)
+def _is_invisible(low: Floats, high: Floats) -> Flags:
+    """Is all that lies between these nothing, in numbers with four digits?"""
+    return np.maximum(np.abs(low), np.abs(high)) < wording.SHOWN
 
 
-def _system_rows(
-    scores: Scores,
-    tested: Pairs,
-    lead: Floats,
-    shown: Flags,
-    clusters: Clusters | None,
-    settings: Mapping[str, Any],
-) -> list[dict[str, Any]]:
-    """Build a row per measure and run; letters and ranks if all pairs were tested for differences."""
-    mean = scores.mean(settings["confidence"], clusters)
-    lettered = settings["baseline"] is None and settings["test"] != TOST
-    names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
-    p_own = np.where(tested.numbers["opposed"] > 0, 1.0, tested.numbers["p_value"])
-    rows: list[dict[str, Any]] = []
-    for at, measure in enumerate(scores.measures):
-        matrix = scores.value[:, :, at]
-        # Counts have a sum over topics, and are compared by their means, as differences and intervals are.
-        share = 1 / scores.value.shape[1] if measure.total == "sum" else 1.0
-        means = merge_equal(share * mean.value[:, 0, at])
-        level = merit(merge_equal(matrix.T).T, measure)
-        best = level == level.max(axis=0)
-        ci_low, ci_high = share * mean.ci_low[:, 0, at], share * mean.ci_high[:, 0, at]
-        pairs = tested.first, tested.second, lead[at], shown[at], p_own[at]
-        placed = _place_systems(merit(means, measure), *pairs, settings) if lettered else [None] * 6
-        rows += build_rows(
-            run=scores.runs, measure=str(measure), mean=means, ci_low=ci_low, ci_high=ci_high,
-            low=share * mean.low[:, 0, at], high=share * mean.high[:, 0, at],
-            **dict(zip(names, placed, strict=True)), judged_at_10=mean.judged[:, 0],
-            topics_led=(best / best.sum(axis=0)).sum(axis=-1),  # a topic led together is shared
-        )  # fmt: skip
-    return rows
-
-
-def _place_systems(
-    merits: Floats,
-    first: Ints,
-    second: Ints,
-    lead: Floats,
-    shown: Flags,
-    p_own: Floats,
-    settings: Mapping[str, Any],
-) -> list[Any]:
-    """Give each run its letters, rank and rank intervals, for all runs at once and alone."""
-    ends = own = rank_intervals.places(merits.size, first, second, lead, shown)
-    if CORRECTIONS[settings["correction"]].holm_within:
-        own = rank_intervals.own_places(merits.size, first, second, lead, p_own, settings["alpha"])
+def _elsewhere_cases(numbers: Mapping[str, Floats]) -> list[tuple[Flags, str]]:
+    """Choose the sentence on what unretrieved relevant documents could still do to fully judged pairs."""
+    difference, low, high = (numbers[name] for name in ("difference", "elsewhere_low", "elsewhere_high"))
+    shrinks, grows = (np.abs(numbers[f"elsewhere_{end}"] - difference) >= wording.SHOWN for end in ("least", "most"))
+    kept = (low > 0) | (high < 0)
     return [
-        group_letters(merits, first, second, shown),
-        *(part.tolist() for part in (rank_intervals.observed_places(merits), *ends, *own)),
+        (np.isnan(low) | ~(shrinks | grows), "none"),
+        (numbers["elsewhere_endless"] > 0, "endless"),
+        (difference == 0, "moves"),
+        (kept & shrinks, "shrinks"),
+        (kept, "grows"),
     ]

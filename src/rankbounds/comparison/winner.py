@@ -20,7 +20,7 @@ from rankbounds.stats.winners import Lead, lead_over_baseline, lead_over_second
 from rankbounds.tables import p_words, plain, signed
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.comparison import Comparison
+    from rankbounds.comparison.result import Comparison
 
 PICKED = 3
 """From so many runs on the best one was picked among several."""

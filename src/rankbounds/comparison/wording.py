@@ -1,7 +1,7 @@
 """Sentences of the verdict on two runs: is it noise, could holes or ties overturn it, what would settle it?
 
-Every sentence is written here once, as a template with named numbers. ``words`` chooses the templates for all measures
-and pairs at once; the report's page fills in the same templates.
+Every sentence is written here once, as a template with named numbers. ``verdict`` chooses the templates for all
+measures and pairs at once; the report's page fills in the same templates.
 """
 
 from __future__ import annotations
@@ -10,13 +10,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rankbounds.probability.documents import POOLED
-from rankbounds.stats.corrections import CORRECTIONS
-from rankbounds.stats.equivalence import TOST
-from rankbounds.stats.rank_intervals import words as place_words
-from rankbounds.stats.significance import TESTS, drawn_words
 from rankbounds.tables import p_words
 
 if TYPE_CHECKING:
@@ -227,110 +221,6 @@ SENTENCES = (
 """The sentences of a paragraph, in order."""
 WHOLE = ("won", "lost", "topics_needed", "differing", "carrying", "can_differ", "missing_a", "missing_b")
 """Numbers that count topics."""
-
-
-def test_names(settings: Mapping[str, Any]) -> tuple[str, str]:
-    """Say what corrected p-values come from, and those of one pair alone."""
-    equivalence = settings["test"] == TOST
-    alone = f"two one-sided t tests, margin {settings['margin']:g}" if equivalence else f"{settings['test']} test"
-    pairs, against = settings["comparisons"], settings["baseline"]
-    of_pairs = "one pair" if pairs == 1 else f"all {pairs:,} pairs" if against is None else f"{pairs:,} pairs"
-    over = f"the {of_pairs} with {against}" if against is not None and pairs > 1 else of_pairs
-    return CORRECTIONS[settings["correction"]].words.format(alone=alone, pairs=over), alone
-
-
-def sample_words(settings: Mapping[str, Any]) -> str:
-    """Say how many topics there are, and in how many clusters."""
-    clusters = settings.get("clusters")
-    return f"{settings['topics']} topics" + (f" in {clusters} clusters" if clusters else "")
-
-
-def _draws(settings: Mapping[str, Any]) -> list[str]:
-    """Say how resampled p-values were drawn."""
-    alone = TESTS[settings["test"]].draws(settings) if settings["test"] in TESTS else []
-    return list(dict.fromkeys([*alone, *[drawn_words(settings)] * CORRECTIONS[settings["correction"]].resamples]))
-
-
-def method(settings: Mapping[str, Any], runs: int) -> str:
-    """Say which tests p-values come from, and what intervals and ranks mean."""
-    used, alone = test_names(settings)
-    family, corrected = CORRECTIONS[settings["correction"]], settings["correction"] != "none"
-    drawn = ", ".join([*_draws(settings), sample_words(settings)])
-    of_pair = f"p: {alone} of each pair alone; p corrected: {used}" if corrected else f"p: {alone}"
-    said = [f"{of_pair} ({drawn})."]
-    of_means = " of a mean: over topics, within the measure's range; of a difference" * (runs > 2)
-    span = f"{settings['confidence']:.0%} interval{of_means}: t interval" + " of each pair alone" * corrected
-    if settings["test"] == "t" and settings["alternative"] == "two-sided":
-        not_corrected = " (p, not p corrected)" * corrected
-        span += f", which excludes 0 exactly where p < {1 - settings['confidence']:.2g}{not_corrected}"
-    said.append(f"{span}.")
-    if settings["baseline"] is None and runs > 2 and settings["test"] != TOST:
-        sure = f"{1 - settings['alpha']:.0%} confidence"
-        together = f"{sure} for all runs at once" if family.family_wise else "not corrected for several runs"
-        said.append(f"rank: with its interval, {together}.")
-    test = TESTS.get(settings["test"])
-    if test is not None and not test.of_mean and test.level:
-        said.append(f"Measured at 5%, the {alone} finds a difference between equal means in {test.level}.")
-    if family.resamples and family.level:
-        said.append(
-            f"Measured at 5%, {settings['correction']} finds some difference among equal means in {family.level}."
-        )
-    return " ".join([*said, *filter(None, [cannot_succeed(settings)])])
-
-
-def cannot_succeed(settings: Mapping[str, Any]) -> str:
-    """Say why no p-value, or no corrected one, can be below alpha, if so."""
-    test, count = TESTS.get(settings["test"]), settings["clusters"] or settings["topics"]
-    family, alpha, resamples = CORRECTIONS[settings["correction"]], settings["alpha"], settings["resamples"]
-    least = None if test is None else test.smallest_p(np.array([count]), count, settings["alternative"], resamples)
-    if test is None or least is None or family.resamples:
-        return ""
-    corrected = settings["correction"] != "none"
-    times = settings["comparisons"] if corrected else 1
-    if least[0] * times < alpha:
-        return ""
-    none = f"no {'corrected ' * corrected}p can be below {alpha:g}"
-    if test.resamples and count > test.exact_topics and times >= alpha * (resamples + 1):
-        more = f"use more than {times / alpha:,.0f} (--resamples), or the t test"
-        return f"With {resamples:,} resamples, {none}: {more}."
-    units = "clusters" if settings["clusters"] else "topics"
-    return f"With {count} {units}, {none} by the {test.name} test, whatever the scores: use more {units}."
-
-
-def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) -> str:
-    """Return a run's rank interval alone and among all runs, with their guarantees."""
-    ends, own = ((row[f"{by}rank_low"], row[f"{by}rank_high"]) for by in ("", "own_"))
-    if row["rank"] is None or runs < 3 or ends == own:
-        return ""
-    sure, family = f"{1 - settings['alpha']:.0%} confidence", CORRECTIONS[settings["correction"]].family_wise
-    together = f"; for all runs at once: {place_words(*ends)}" * family
-    return (
-        f"{row['run']} alone: {place_words(*own)} of {runs}, from its own "
-        f"{runs - 1} comparisons ({sure} for a run named in advance, not for whichever run leads){together}."
-    )
-
-
-def tested_words(settings: Mapping[str, Any], runs: int) -> str:
-    """Name the test, its correction, and the level, for a caption."""
-    clusters = settings.get("clusters")
-    parts = [
-        test_names(settings)[0],
-        *_draws(settings),
-        *([f"{clusters} clusters of topics"] if clusters else []),
-        *(["one-sided"] if settings["alternative"] != "two-sided" else []),
-        *(["one pair" if runs == 2 else "not corrected"] if settings["correction"] == "none" else []),
-        f"level {settings['alpha']:g}",
-    ]
-    return ", ".join(parts)
-
-
-def summary_words(settings: Mapping[str, Any], runs: int, *, beats: bool) -> str:
-    """Say how to read the means of all measures in one table, as text."""
-    shown = "is shown to be equivalent to" if settings["test"] == TOST else "beats significantly"
-    beaten = (
-        f" >: the numbers of the systems that it {shown} ({tested_words(settings, runs)}, each measure separately)."
-    )
-    return f"*: the best by each measure.{beaten * beats}"
 
 
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[str, dict[str, Any]]:

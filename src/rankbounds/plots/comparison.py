@@ -10,7 +10,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.comparison.comparison import Comparison
+from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.similarity import Similarity
 from rankbounds.comparison.slices import Slices
 from rankbounds.errors import UsageError

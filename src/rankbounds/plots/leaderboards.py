@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.checking.findings import KINDS, Checks
 from rankbounds.checking.findings import places as places_by_ties
-from rankbounds.comparison.comparison import Comparison
+from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.tables import LONGEST_GROUP, best_first
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import ALL, Scores

@@ -30,7 +30,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from rankbounds.choices import check_choice
-from rankbounds.comparison.comparison import Comparison
+from rankbounds.comparison.comparison import compare_scores
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.outcomes import (
     FAIL,
@@ -42,8 +42,8 @@ from rankbounds.comparison.gate.outcomes import (
     Outcome,
     hold_value,
 )
+from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.tables import p_column
-from rankbounds.comparison.verdict import compare_scores
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.origins import fingerprint
 from rankbounds.evaluation.score_differences import equal

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.comparison.comparison import Comparison
+from rankbounds.comparison.compared import can_differ
 from rankbounds.comparison.pairs import carrying, leads, run_number, separated
+from rankbounds.comparison.result import Comparison
+from rankbounds.comparison.verdict import CARRYING
 from rankbounds.comparison.wording import POWER, TOO_FEW_FOR_MARGIN, compared_words, measure_words
-from rankbounds.comparison.words import CARRYING, can_differ
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import (
     differences,

@@ -1,0 +1,500 @@
+"""A comparison as people use it: rows for systems and pairs, tables, words, and the numbers of any two runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from rankbounds.calls import ends_in_a_sentence
+from rankbounds.comparison import testing, wording
+from rankbounds.comparison.compared import Compared
+from rankbounds.comparison.pairs import build_rows
+from rankbounds.comparison.tables import (
+    CERTAIN_ENDS,
+    FEW_RUNS,
+    JUDGED,
+    LONGEST_GROUP,
+    TOPICS_LED,
+    best_first,
+    difference_columns,
+    measure_place,
+    p_column,
+)
+from rankbounds.comparison.verdict import PairWords
+from rankbounds.errors import UsageError
+from rankbounds.measures import Measure
+from rankbounds.notebook import folded, shown
+from rankbounds.results import Column, Result, build_table, place_cell
+from rankbounds.stats.corrections import CORRECTIONS
+from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
+from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.significance import TESTS
+from rankbounds.tables import Table
+from rankbounds.terminal import escape_controls
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.gate.gate import Condition, Gate
+    from rankbounds.comparison.slices import Slices
+    from rankbounds.comparison.summary import Summary
+    from rankbounds.comparison.winner import Winner
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Compared):
+    """The verdict on every pair of systems, and the leaderboard of all.
+
+    It prints as the command line does. ``ci_low`` and ``ci_high`` concern topics, a sample; ``certain_low`` and
+    ``certain_high`` judgments: however the unjudged documents are judged, the mean difference lies between them.
+
+    Attributes
+    ----------
+    systems : Result
+        A row per measure and run. ``topics_led`` counts topics on which no other run is better; a topic led by several
+        runs is shared among them.
+    pairs : Result
+        A row per measure and pair; ``difference`` is ``run`` minus ``against``: the second run minus the first for two,
+        minus the baseline where there is one, and the better minus the worse among many. ``won`` and ``lost`` count
+        topics on which ``run`` is better, or worse, by more than rounding. ``probability_better_if_judged``
+        is how likely ``run`` is better on these topics once all is judged, by probabilities of relevance estimated from
+        the two runs and their judgments, whichever others are compared: 0.01 to 0.99, and 0 or 1 only where the bounds
+        decide; None where nothing is open or nothing supports an estimate. ``verdict`` is about ``run``.
+    settings : dict
+        The test, the correction and whatever else p-values depend on.
+    scores : Scores
+        What was compared.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+    >>> runs = {"bad": {q: ["n", "r"] for q in qrels}, "good": {q: ["r", "n"] for q in qrels}}
+    >>> comparison = rb.compare(qrels, runs, ["RR", "P@1"])
+    >>> row = comparison.pairs.rows()[0]
+    >>> row["run"], row["against"], row["difference"], row["p_value"], row["verdict"]
+    ('good', 'bad', 0.5, 0.0078125, 'better')
+    >>> print(comparison.words("RR").splitlines()[0])
+    RR: good scores 1.0000 and bad 0.5000, a difference of +0.5000 over 8 topics (8 won, 0 lost).
+    """
+
+    @property
+    def figures(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
+        if len(self.runs) == 2:
+            return ("topic_differences", "differences", "leaderboard")
+        if self.settings["baseline"] is not None or self.settings["test"] == TOST:
+            return ("differences", "leaderboard", "topic_differences")
+        return ("leaderboard", "differences", "places", "topic_differences")
+
+    def __eq__(self, other: object) -> bool:
+        """Do both say the same of the same runs?"""
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        mine, theirs = ((one.settings, one.runs, one.systems.rows(), one.pairs.rows()) for one in (self, other))
+        return mine == theirs
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ---- words ----
+
+    @cached_property
+    def pair_words(self) -> PairWords:
+        """The numbers and templates of every pair's sentences."""
+        return PairWords(self)
+
+    def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
+        """Return the verdict on one pair by one measure as sentences; by default on the first pair and measure.
+
+        A pair is a run and the run it is compared with: differences are the first minus the second. If judgments and
+        runs were compared, sentences also say whether the verdict holds for other persistences and what to judge.
+        """
+        part = self.parts[measure_place(self.measures, measure)]
+        run, against = part.sides[:, 0, 0].tolist() if pair is None else self._pair(*pair)
+        return part.pair_words.sentences(0, run, against)
+
+    def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
+        """Return the verdict as a paragraph per measure and pair, a line per sentence."""
+        asked = self.parts if measure is None else [self[measure]]
+        return "\n".join(
+            "\n".join(part.sentences(None, named)) + "\n"
+            for part in asked
+            for named in ([(self.runs[a], self.runs[b]) for a, b in part.sides[:, 0].T] if pair is None else [pair])
+        )
+
+    def agreement(self) -> str:
+        """Return a sentence on whether the measures agree on two runs; else nothing."""
+        if len(self.runs) != 2 or len(self.measures) == 1:
+            return ""
+        return wording.agreement(
+            [str(measure) for measure in self.measures],
+            (self.runs[int(self.tested.first[0])], self.runs[int(self.tested.second[0])]),
+            self.leads[:, 0].tolist(),
+            self.shown[:, 0].tolist(),
+            equivalent=self.settings["test"] == TOST,
+        )
+
+    def method(self) -> str:
+        """Say in one sentence which tests the p-values come from."""
+        return testing.method(self.settings, len(self.runs))
+
+    def leader_words(self, measure: str | Measure | None = None) -> str:
+        """Return the leader's rank intervals, chosen in advance and among all runs, with what each guarantees.
+
+        Empty for two runs, with a baseline, and for tests of equivalence, which have no ranks.
+        """
+        row = best_first(self.system_rows, self.measures[measure_place(self.measures, measure)])[0]
+        return testing.own_place(row, self.settings, len(self.runs))
+
+    def notes(self) -> list[str]:
+        """Say which tests the p-values come from."""
+        return [self.method()]
+
+    # ---- tables ----
+
+    def sort(self, by: str | Measure | None = None) -> Comparison:
+        """Sort the runs in all tables; ``top`` keeps the first ones.
+
+        ``by`` is a measure, best first; ``"run"`` sorts by name; ``"given"`` keeps the order given. By default every
+        measure has its own best first, and tables of all measures the best by the first.
+        """
+        if by is None:
+            return replace(self, order=())
+        return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
+
+    def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
+        """Show the leaderboard for one measure, best first, or its ``top``."""
+        at = measure_place(self.measures, measure)
+        against = self.settings.get("baseline") or best_first(self.system_rows, self.measures[at])[0]["run"]
+        tested = {}
+        if len(self.runs) > 2:
+            held = self.tested.take(self._holds(against))
+            others = [self.runs[run] for run in (held.first + held.second - self.runs.index(against)).tolist()]
+            p = build_rows(**{name: held.numbers[name][at] for name in ("p_value", "p_adjusted")})
+            tested = dict(zip(others, p, strict=True))
+        rows = [row | tested.get(row["run"], {}) for row in self.leaderboard(self.measures[at])[:top]]
+        placed = self.settings["baseline"] is None and self.settings["test"] != TOST
+        lettered = placed and 0 < max(len(row["group"] or "") for row in rows) <= LONGEST_GROUP
+        columns = [
+            Column("run"),
+            Column("mean", wording.compared_words(self.measures[at])),
+            *self._open_columns(),
+        ]
+        columns += [Column("group", importance=4)] if lettered else []
+        if placed and tested:
+            columns += [Column("rank", cell=place_cell, importance=5)]
+        if tested:
+            columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
+        columns += [JUDGED] if self.scores.has_judged else []
+        return build_table(rows, [*columns, TOPICS_LED])
+
+    def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
+        """Return the pairs for one measure, the smallest p-value first; the verdict is about ``run``.
+
+        With ``top``, those among that many of the best runs (and the baseline).
+        """
+        part = self.parts[measure_place(self.measures, measure)]
+        label = str(part.measures[0])
+        among = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
+        rows = [row for row in part.pair_rows(probabilities=False) if {row["run"], row["against"]} <= among]
+        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
+        columns = [Column("run"), Column("against", importance=9)]
+        return build_table(rows, [*columns, *self._verdict_columns(f"{label}, difference")])
+
+    def measure_table(self) -> Table:
+        """Show two runs with a row per measure: the second minus the first."""
+        rows = []
+        for part in self.parts:
+            (row,) = part.pair_rows(probabilities=False)
+            means = {system["run"]: system["mean"] for system in part.system_rows}
+            rows.append(row | {"mean": means[row["run"]], "mean_against": means[row["against"]]})
+        columns = [Column("measure"), *self._verdict_columns("difference")]
+        return build_table(rows, [*columns, Column("mean", rows[0]["run"]), Column("mean_against", rows[0]["against"])])
+
+    def _verdict_columns(self, heading: str) -> list[Column]:
+        """The columns of a pair, from the difference to the verdict on its run."""
+        difference, within, won, lost, *p = difference_columns(heading, self.settings, (8, 4, 6))
+        certain = [CERTAIN_ENDS] if self.has_bounds else []
+        return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
+
+    def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
+        """Show the leaderboard, or its ``top``, and the pairs if there are few or a baseline."""
+        few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
+        return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
+
+    def shown_parts(self, top: int | None = None) -> list[str | Table]:
+        """Return the sentences and tables that are printed.
+
+        For two runs the verdict by the first measure, a row per measure, and whether they agree; for more the
+        leaderboard by the first measure, and all measures in one table.
+        """
+        if len(self.runs) == 2:
+            return [self.words(self.measures[0]), self.measure_table(), self.agreement(), self._judged_words()]
+        told = [self.leader_words(), self[self.measures[0]].winner().words()]
+        parts: list[str | Table] = [*self.tables(self.measures[0], top), "\n".join(filter(None, told))]
+        if len(self.measures) > 1:
+            few = len(self.runs) <= FEW_RUNS
+            summary = self.summary(top)
+            plain = [[replace(cell, raised="") for cell in row] for row in summary.cells]
+            summary = summary if few else replace(summary, cells=plain)
+            beats = any(cell.raised for row in summary.cells for cell in row)
+            shown = "is shown to be equivalent to" if self.settings["test"] == TOST else "beats significantly"
+            tested = testing.tested_words(self.settings, len(self.runs))
+            beaten = f" >: the numbers of the systems that it {shown} ({tested}, each measure separately)." * beats
+            parts += [summary.table(), f"*: the best by each measure.{beaten}"]
+        return parts
+
+    def _judged_words(self) -> str:
+        """Say how many of each run's first ten documents are judged, if known."""
+        if not self.scores.has_judged:
+            return ""
+        shares = [f"{row['run']} {JUDGED.text(row)}" for row in self.system_rows[: len(self.runs)]]
+        return f"judged@10: {', '.join(shares)}."
+
+    def __repr__(self) -> str:
+        parts = [part if isinstance(part, str) else part.text() for part in self.shown_parts() if part]
+        return escape_controls("\n".join([*(f"{part.rstrip()}\n" for part in parts), f"{self.method()}\n"]))
+
+    def _repr_html_(self) -> str:
+        parts: list[object] = [self.summary()]
+        if len(self.runs) == 2:
+            label, said = self.measures[0], [part for part in self.shown_parts() if part]
+            parts += [folded(f"{label} in words", said[0], is_open=True)]
+            parts += [folded("differences, with p-values", *said[1:], self.method())]
+        elif pairs := [part for measure in self.measures for part in self.tables(measure)[1:]]:
+            parts += [folded("pairs, with p-values", *pairs, self.method())]
+        return shown(*parts)
+
+    # ---- further questions ----
+
+    @ends_in_a_sentence
+    def gate(
+        self,
+        conditions: str | Condition | Iterable[str | Condition],
+        *,
+        margin: float = 0.0,
+        undecided: str | None = None,
+        margin_test: str = "test",
+        candidates: Sequence[str] | None = None,
+    ) -> Gate:
+        """Check runs against conditions that must not hold: pass, fail, or undecided.
+
+        The second of two runs is compared with the first; more runs are each compared with the baseline. The test,
+        ``alpha`` and resamples are the comparison's.
+
+        Parameters
+        ----------
+        conditions : str or iterable of str
+            ``"nDCG@10 worse"``, ``"nDCG@10 worse by 0.01"``, ``"AP different"``, ``"nDCG@10 < 0.5"``, ``"judged@10 <
+            80%"``; any measure, and ``<``, ``<=``, ``>`` or ``>=`` with a number. Other measures than those compared
+            are scored if judgments and runs were given.
+        margin : float, default 0
+            The loss (or difference) accepted by conditions that do not name one.
+        undecided : {"pass", "fail"}, optional
+            How undecided affects the exit code; by default it has its own, 4.
+        margin_test : {"test", "betting"}
+            How a loss (or difference) of the margin is ruled out: by the comparison's test, or by one that assumes only
+            the range of the measure, so that it also holds for rare large losses but needs more topics.
+        candidates : sequence of str, optional
+            The runs to check; by default all but the baseline.
+
+        Returns
+        -------
+        Gate
+            Outcomes with reasons, and an exit code.
+
+        Notes
+        -----
+        ``p_fail`` is ``p_adjusted`` of the run and the baseline in ``pairs`` (with the test ``"tost"``, that of the t
+        test). ``p_pass`` is the p-value of the one-sided test of a margin ("different": the larger of two), corrected
+        for the number of runs as in the table (by Holm's correction if that one resamples scores). Neither is corrected
+        for the number of conditions. Wilcoxon's and the sign test are not about the mean, and are refused with a
+        margin, unless infinite changes leave no mean.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> odd, even = ({q: ["r", "n"] if int(q) % 2 == one else ["n", "r"] for q in qrels} for one in (1, 0))
+        >>> compared = rb.compare(qrels, {"old": odd, "new": even}, "RR")
+        >>> compared.gate("RR worse").answer
+        'undecided'
+        >>> outcome = compared.gate("RR worse", margin=0.4).outcomes[0]
+        >>> outcome.answer, round(outcome.p_pass, 4)
+        ('pass', 0.036)
+        """
+        from rankbounds.comparison.gate.gate import hold
+
+        how: dict[str, Any] = {"undecided": undecided, "margin_test": margin_test}
+        return hold(self, conditions, margin=margin, candidates=candidates, **how)
+
+    @ends_in_a_sentence
+    def slices(self, by: str | os.PathLike[str] | Mapping[str, Any], *, correction: str = "auto") -> Slices:
+        """Compare the runs in slices of topics, and test whether the difference depends on the slice.
+
+        The test, ``alpha``, ``confidence``, the baseline and resamples are those of the comparison.
+
+        Parameters
+        ----------
+        by : mapping or path
+            The labels of topics, by name of the grouping: ``{"length": {"301": "short", "302": "long"}}``; for one
+            grouping its labels alone, ``{"301": "short", "302": "long"}``; or a file, as for ``--by``.
+        correction : {"auto", "holm", "bonferroni", "bh", "none"}
+            Over all slices and pairs of a measure, and over its interactions. ``auto``: the comparison's, or Holm's if
+            that is none or resamples all runs together.
+
+        Returns
+        -------
+        Slices
+
+        Notes
+        -----
+        The interaction is a randomisation test of Welch's statistic (the squared distances of the slices' means from
+        their common mean, each over its squared standard error), exact if differences have the same distribution in
+        every slice; the p-value is at least that of Welch's F test, if all slices vary. Slices of one topic are left
+        out. Detectable differences are those of a t test at the level alpha over the number of tests.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(topic): {"r": 1} for topic in range(8)}
+        >>> runs = {"old": {topic: {"r": 1, "n": int(topic) % 2 * 2} for topic in qrels}}
+        >>> runs["new"] = {topic: ["r", "n"] for topic in qrels}
+        >>> kind = {"kind": {topic: "odd" if int(topic) % 2 else "even" for topic in qrels}}
+        >>> [(row["slice"], row["difference"]) for row in rb.compare(qrels, runs, "RR").slices(kind).rows()]
+        [('even', 0.0), ('odd', 0.5)]
+        """
+        from rankbounds.comparison.slices import slices
+        from rankbounds.files.queries import read_query_labels
+
+        if self.settings["test"] == TOST:
+            raise UsageError('Slices ask where runs differ, and test="tost" whether they are alike: take another test.')
+        if correction == "auto" and self.settings["correction"] != "none":
+            correction = self.settings["correction"]
+        labels = by if isinstance(by, Mapping) else read_query_labels(os.fspath(by))
+        return slices(self.scores, labels, replace(self.testing, correction=correction, margin=None))
+
+    @ends_in_a_sentence
+    def power(self, power: float = wording.POWER) -> Result:
+        """Return for every pair the detectable difference, the topics it needs, and whether the test can succeed.
+
+        Parameters
+        ----------
+        power : float, default 0.8
+            How often a true difference should be found.
+
+        Returns
+        -------
+        Result
+            A row per measure and pair, explained by its note: ``detectable``, ``topics_needed`` (None: no realistic
+            number; with ``test="tost"`` for ruling out the margin), ``differing``, ``must_differ``, ``smallest_p``.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> good = {q: ["r", "n"] for q in qrels}
+        >>> compared = rb.compare(qrels, {"old": good, "new": {**good, "0": ["n", "r"]}}, "RR", test="sign")
+        >>> row = compared.power().rows()[0]
+        >>> row["topics_needed"], row["differing"], row["must_differ"], row["smallest_p"]
+        (65, 1, 6, 1.0)
+        """
+        from rankbounds.comparison.power import power_of_pairs
+
+        return power_of_pairs(self, power)
+
+    @ends_in_a_sentence
+    def winner(self) -> Winner:
+        """Return the best run's lead, corrected for having been picked as the best of many.
+
+        Returns
+        -------
+        Winner
+            Per measure a row against the second, preceded by one against the baseline, if there is one: ``lead`` as
+            observed (``run`` minus ``against``), ``corrected_lead``, ``ci_low`` and ``ci_high``, and the number of
+            topics on which the two differ (``differing``).
+
+        Notes
+        -----
+        With a baseline, ``run`` is the best of all others. The corrected lead is median-unbiased given that the run was
+        picked, and the interval against the baseline is the hybrid one of Andrews, Kitagawa and McCloskey (2024). The
+        lead over the second has its plain t interval, and is corrected by half. In simulations on TREC-8 and TREC-COVID
+        intervals held the true lead in 93% or more (91% for RR where few topics differ).
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> values = {"old": [0.2, 0.4, 0.3, 0.5] * 2, "one": [0.3, 0.4, 0.5, 0.5] * 2, "two": [0.3, 0.6, 0.4, 0.7] * 2}
+        >>> rows = [(run, str(topic), "AP", value) for run in values for topic, value in enumerate(values[run])]
+        >>> import pandas
+        >>> frame = pandas.DataFrame(rows, columns=["run", "query_id", "measure", "value"])
+        >>> row = rb.compare(frame, baseline="old").winner().rows()[0]
+        >>> row["run"], row["against"], round(row["lead"], 3), row["corrected_lead"] < row["lead"]
+        ('two', 'old', 0.15, True)
+        """
+        from rankbounds.comparison.winner import find_winners
+
+        return find_winners(self)
+
+    # ---- for a paper ----
+
+    def summary(self, top: int | None = None) -> Summary:
+        """Show all measures in one table: the best in bold, raised what each system beats, small what is open.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many systems to show, the best by the first measure.
+
+        Returns
+        -------
+        Summary
+            With the methods ``latex``, ``markdown``, ``html`` and ``table``.
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> qrels = {str(q): {"r": 1, "n": 0} for q in range(8)}
+        >>> runs = {"good": {q: {"r": 2, "n": 1} for q in qrels}, "bad": {q: {"n": 2, "r": 1} for q in qrels}}
+        >>> print(rb.compare(qrels, runs, ["RR", "P@1"]).summary().table().text(), end="")
+           system  RR          P@1         judged@10
+        1  good    1.0000* >2  1.0000* >2       100%
+        2  bad     0.5000      0.0000           100%
+        """
+        from rankbounds.comparison.summary import summary
+
+        return summary(self, top)
+
+    def to_latex(
+        self,
+        *,
+        top: int | None = None,
+        caption: bool = True,
+        label: str = "tab:comparison",
+        cite: bool = False,
+        width: str | None = None,
+    ) -> str:
+        r"""Return the table of ``summary`` for a paper; it needs only the package booktabs.
+
+        It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper, or the ``"text"`` of a one-column one;
+        without a ``width`` a column if it can, else the text. Bounds are left out if there is no room for them, and so
+        is the fourth digit. Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the
+        caption cites the measures (entries: ``to_bibtex``).
+        """
+        from rankbounds.paper import fit
+
+        made = fit(lambda small: self.summary(top).for_paper(with_small=small, cite=cite), width)
+        return made.latex(label, caption=caption)
+
+    def to_markdown(self, *, top: int | None = None) -> str:
+        """Write the table of ``summary`` for a README or a wiki, its caption below."""
+        return self.summary(top).markdown()
+
+    def to_bibtex(self) -> str:
+        """Write the sources of the measures and of the tests as BibTeX."""
+        from rankbounds.measures.naming.sources import bibtex
+
+        used = TESTS.get(self.settings["test"]), CORRECTIONS[self.settings["correction"]]
+        sources = (SOURCE_OF_TOST if one is None else one.source for one in used)
+        return bibtex(self.measures, [source for source in sources if source])
