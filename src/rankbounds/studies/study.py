@@ -104,14 +104,12 @@ PARAMETERS = {
     "simulations": "The number of collections to simulate, beside the exact numbers; 0: none.",
     "pairs": "The number of pairs of runs that are drawn.",
     "time_limit": "The time limit of an exact range, in seconds.",
-    "rounds": "The number of parts in which the largest pool is judged.",
-    "kept": "The depth of the pool whose judgments are kept.",
 }
 """What docstrings and the command's help say of the parameters of studies."""
 
 COUNTS = {
     **dict.fromkeys(("seed", "first_seed", "best", "pool_depth", "judged_depth", "simulations"), 0),
-    **dict.fromkeys(("seeds", "depths", "depth", "kept", "pairs", "rounds", "resamples", "digits"), 1),
+    **dict.fromkeys(("seeds", "depths", "depth", "pairs", "resamples", "digits"), 1),
     **dict.fromkeys(("collections", "n_documents", "topics"), 1),
 }
 """The least that a number may be, by the setting."""
@@ -353,22 +351,16 @@ def studies_called(name: str) -> list[Study]:
     raise UsageError(f'There is no study "{name}".{hint} "rankbounds study list" shows all.')
 
 
-def of_extreme(values: Mapping[str, float], extreme: Callable[..., float] = max) -> str:
-    """The names with the greatest (or least) value: several where they share it."""
-    known = {name: value for name, value in values.items() if value is not None and not np.isnan(value)}
-    if not known:
-        return "none"
-    best = extreme(known.values())
-    return list_words([name for name, value in known.items() if abs(value - best) <= 1e-12])
-
-
 def extremes(values: Mapping[str, float], numbers: str = ".3f") -> str:
     """``most for AP (0.912), least for RR (0.702)``; of equal values ``0.912 for all``."""
-    known = [value for value in values.values() if value is not None and not np.isnan(value)]
-    if not known or max(known) - min(known) <= 1e-12:
-        return f"{known[0]:{numbers}} for all" if known else "not known, as means are equal"
-    most, least = of_extreme(values), of_extreme(values, min)
-    return f"most for {most} ({max(known):{numbers}}), least for {least} ({min(known):{numbers}})"
+    known = {name: value for name, value in values.items() if value is not None and not np.isnan(value)}
+    most, least = max(known.values(), default=0.0), min(known.values(), default=0.0)
+    if most - least <= 1e-12:
+        return f"{most:{numbers}} for all" if known else "not known, as means are equal"
+    highest, lowest = (
+        list_words([name for name, value in known.items() if abs(value - end) <= 1e-12]) for end in (most, least)
+    )
+    return f"most for {highest} ({most:{numbers}}), least for {lowest} ({least:{numbers}})"
 
 
 def list_words(names: Sequence[str]) -> str:
