@@ -106,7 +106,6 @@ def test_a_figure(transfer, tmp_path):
         (["0.5", "--p", ".5", "--to", ".8", "--gains", "0,3"], 2, "Divide grades"),
         (["0.5", "--p", ".5", "--to", ".8", "--gains", "0,0.5,1", "--method", "greedy"], 2, "binary"),
         (["0.5", "--p", ".5", "--to", ".8", "--against-residual", ".1"], 2, "goes with --against"),
-        (["0.5", "--p", ".5", "--to", ".8", "--time-limit", "0"], 2, "positive"),
         (["0.5", "--p", ".5", "--to", ".8", "--format", "jsn"], 2, 'Did you mean "json"?'),
     ],
 )

@@ -324,7 +324,6 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
         Option("--against-p P", "the persistence of B's score (default: that of --to)", type=float),
     ),
     Option("--against-residual R", "the residual of B's score"),
-    Option("--against-topics N", "the number of topics of B's score (default: that of A)", type=int),
     Option("--digits N", "decimals to which every number is known (default: as printed)", type=int),
     Option(
         "--gains LIST",
@@ -336,7 +335,6 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
         "--method exact|relaxed|greedy",
         "exact, or as close as the time limit allows; greedy: the paper's method, which can be wrong",
     ),
-    Option("--time-limit SECONDS", "for each end of a range (default 1)", 1.0),
     Option("--measure MEASURE", "the measure of SCORE, if not RBP: P@10, DCG@10, SDCG(base=2)@20 (converted by --to)"),
     Option("--vectors", "print the relevance vectors R_G, R_L of the paper, and with --residual R'_G, R'_L"),
     *output.FIGURES,
@@ -365,25 +363,22 @@ def run_transfer(options: Options) -> None:
     from rankbounds.rbp.other_persistence import compare_published, outward_interval, transfer_published
     from rankbounds.rbp.published_score import Published
 
-    for flag in options_given(options, "against_p", "against_residual", "against_topics"):
+    for flag in options_given(options, "against_p", "against_residual"):
         if options.against is None:
             raise UsageError(f"{flag} goes with --against.")
-    if not options.time_limit > 0:
-        raise UsageError(f"The time limit must be positive, not {options.time_limit:g}.")
     gains = options.gains if options.gains == "any" else options.gains.split(",")
 
-    def published(score: str, p: float, residual: str | None, topics: int) -> Published:
-        return Published(score, p, residual, options.digits, topics, gains, options.depth)
+    def published(score: str, p: float, residual: str | None) -> Published:
+        return Published(score, p, residual, options.digits, options.topics, gains, options.depth)
 
-    a = published(options.score, options.p, options.residual, options.topics)
+    a = published(options.score, options.p, options.residual)
     with mute_solver():
         if options.against is None:
-            comparison, found = None, transfer_published(a, options.to, options.method, options.time_limit)
+            comparison, found = None, transfer_published(a, options.to, options.method)
         else:
             at = options.to if options.against_p is None else options.against_p
-            topics = options.topics if options.against_topics is None else options.against_topics
-            b = published(options.against, at, options.against_residual, topics)
-            comparison = compare_published(a, b, options.to, method=options.method, time_limit=options.time_limit)
+            b = published(options.against, at, options.against_residual)
+            comparison = compare_published(a, b, options.to, method=options.method)
             found = comparison.meetings[0].a
 
     def table() -> Table:
