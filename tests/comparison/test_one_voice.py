@@ -21,7 +21,7 @@ from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare, wording
 from rankbounds.comparison.pairs import VERDICTS, pairs_against
-from rankbounds.evaluation.score_differences import subtracted
+from rankbounds.evaluation.score_differences import tolerant_difference
 from rankbounds.report import Choices, gather, page
 from rankbounds.report.page import join_scripts
 from rankbounds.tables import p_words
@@ -110,7 +110,7 @@ def sentences_of_page(content, measure, pair):
     held = {name: unpacked_array(column)[measure, pair] for name, column in content["pairs"].items()}
     ties = [content["lists"][run]["tie_range"][measure] for run in (a, b)]
     (low_a, high_a), (low_b, high_b) = ties
-    held["ties_low"], held["ties_high"] = subtracted(low_a, high_b), subtracted(high_a, low_b)
+    held["ties_low"], held["ties_high"] = tolerant_difference(low_a, high_b), tolerant_difference(high_a, low_b)
     mean = content["systems"][measure]["mean"]
     held |= words["constants"] | {"a": runs[a], "b": runs[b], "mean_a": mean[a], "mean_b": mean[b]}
     held |= {"measure": words["measures"][measure], "size": abs(held["difference"])}

@@ -15,9 +15,9 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, Place, readable
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.measures import parse_measure
+from rankbounds.phrases import some
 from rankbounds.results import Column, Result, Row, build_table, count
 from rankbounds.tables import Table, percent, render_rows
 

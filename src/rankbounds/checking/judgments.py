@@ -14,7 +14,7 @@ from rankbounds.arrays import Flags
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.collection.shapes import QrelsLike
-from rankbounds.evaluation.run_notes import some
+from rankbounds.phrases import some
 from rankbounds.results import Column, Result, count
 from rankbounds.tables import number
 

@@ -24,7 +24,7 @@ from rankbounds.columns.decimals import whole_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, Place, RankboundsWarning
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.run_notes import RunNotes, alike_topics, some
+from rankbounds.evaluation.run_notes import RunNotes, alike_topics
 from rankbounds.files import formats, parquet, trec
 from rankbounds.files.leniency import NO_SCORE, OVERLONG, REPEATED, SHORT, Problems, line_of_error
 from rankbounds.files.named_columns import RUN_COLUMNS
@@ -33,6 +33,7 @@ from rankbounds.files.queries import read_query_texts
 from rankbounds.files.trec import NothingReadError
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
+from rankbounds.phrases import some
 from rankbounds.threads import Progress, in_threads, processors
 
 

@@ -224,8 +224,3 @@ class PairTable:
 def _as_id(name: Any) -> Any:
     """Return an id as text, whole numbers as written."""
     return str(name) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name
-
-
-def counted(number: int, what: str) -> str:
-    """``1 topic``, ``1,000 topics``."""
-    return f"{number:,} {what}{'s'[: number != 1]}"

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints, read_only
 from rankbounds.calls import ends_in_a_sentence
-from rankbounds.collection.pair_table import PairTable, counted
+from rankbounds.collection.pair_table import PairTable
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
 from rankbounds.columns.decimals import finite_numbers
@@ -24,6 +24,7 @@ from rankbounds.files import pair_files
 from rankbounds.files.formats import read
 from rankbounds.files.named_columns import QRELS_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
+from rankbounds.phrases import counted
 
 if TYPE_CHECKING:
     from rankbounds.collection.shapes import QrelsLike

@@ -14,12 +14,13 @@ from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice
 from rankbounds.collection.order import TieKey, as_tie_key
-from rankbounds.collection.pair_table import PairTable, counted
+from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import PackedPairs, Pairs, Source
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files import pair_files
 from rankbounds.files.named_columns import Columns
 from rankbounds.frames import Column
+from rankbounds.phrases import counted
 
 if TYPE_CHECKING:
     from rankbounds.collection.bands import Rho

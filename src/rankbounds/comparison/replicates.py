@@ -19,10 +19,10 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison.noise import component_rows, flip_rows, floor_rows, plan_rows, reliability_row
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.options import chosen_options
-from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
 from rankbounds.judging.judges.label_sets import Scoring, keep_labelled, score_by_labels
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.phrases import some
 from rankbounds.results import CaptionedTables, Column, build_table, count, interval
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite

@@ -25,7 +25,6 @@ from rankbounds.comparison.testing import PairTesting
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.clusters import Clusters, resolve_clusters
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import (
     differences,
     drop_rounding,
@@ -37,6 +36,7 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
+from rankbounds.phrases import some
 from rankbounds.results import Column, Result, build_table
 from rankbounds.stats import significance
 from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values

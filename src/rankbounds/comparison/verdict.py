@@ -13,7 +13,7 @@ from rankbounds.comparison import testing, wording
 from rankbounds.comparison.compared import can_differ, left_open
 from rankbounds.comparison.pairs import Pairs
 from rankbounds.comparison.power import detectable_differences, must_differ, sampled, topics_needed
-from rankbounds.evaluation.score_differences import equal, subtracted
+from rankbounds.evaluation.score_differences import equal, tolerant_difference
 from rankbounds.evaluation.score_table import UNJUDGED
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.stats.equivalence import TOST, topics_for_margin
@@ -83,8 +83,8 @@ class PairWords:
         if comparison.evidence is not None:
             found["probability"], found["probability_of_other"] = comparison.chances
             low, high = (end.T for end in comparison.evidence.over_ties(comparison.measures))
-            found["ties_low"] = subtracted(low[:, pairs.first], high[:, pairs.second])
-            found["ties_high"] = subtracted(high[:, pairs.first], low[:, pairs.second])
+            found["ties_low"] = tolerant_difference(low[:, pairs.first], high[:, pairs.second])
+            found["ties_high"] = tolerant_difference(high[:, pairs.first], low[:, pairs.second])
         return found
 
     def _elsewhere(self) -> dict[str, Floats]:

@@ -28,9 +28,9 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import TOLERANCE, drop_rounding, merge_equal
 from rankbounds.files.queries import labels_by_prefix, labels_of, read_query_labels
+from rankbounds.phrases import some
 
 ClustersLike: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
 """The cluster of every query, or a file of them: lines of query and cluster, or a CSV with a header."""

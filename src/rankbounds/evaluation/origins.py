@@ -17,8 +17,8 @@ import numpy as np
 
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.run import Run
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Origin
+from rankbounds.phrases import some
 
 if TYPE_CHECKING:
     from rankbounds.collection.inputs import RunToRead

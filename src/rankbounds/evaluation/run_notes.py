@@ -10,6 +10,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.measures import Measure
+from rankbounds.phrases import some
 
 if TYPE_CHECKING:
     from rankbounds.evaluation.scores import Scores
@@ -109,11 +110,6 @@ TOPIC_KEYS: dict[str, Callable[[str], str]] = {
     "case": str.casefold,
 }
 """In what ids of topics that mean the same may differ, and what they then have in common."""
-
-
-def some(names: Sequence[str], at_most: int = 5) -> str:
-    """The first of these names, and how many more there are."""
-    return ", ".join(names[:at_most]) + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
 
 
 def warnings_of(scores: Scores) -> list[str]:

@@ -67,12 +67,12 @@ def differences(one: Floats, other: Floats) -> Floats:
 
     It is 0 where both are infinite: neither search ends.
     """
-    found = subtracted(one, other)
+    found = tolerant_difference(one, other)
     scale = np.where(found == 0, 0.0, np.maximum(np.abs(one), np.abs(other)))
     return np.copysign(merge_equal(np.abs(found), scale), found)
 
 
-def subtracted(one: Floats, other: Floats) -> Floats:
+def tolerant_difference(one: Floats, other: Floats) -> Floats:
     """One minus other, 0 where they are equal."""
     with np.errstate(invalid="ignore"):
         return np.where(equal(one, other), 0.0, np.subtract(one, other))
@@ -85,7 +85,7 @@ def mean_difference(one: Floats, other: Floats) -> Floats:
     """
     scale = (_finite(np.abs(one)) + _finite(np.abs(other))).mean(axis=-1)
     with np.errstate(invalid="ignore"):
-        return drop_rounding(subtracted(one, other).mean(axis=-1), scale)
+        return drop_rounding(tolerant_difference(one, other).mean(axis=-1), scale)
 
 
 def drop_rounding(values: Floats, scale: Floats | float) -> Floats:

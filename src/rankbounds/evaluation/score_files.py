@@ -20,7 +20,7 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.run_names import unique_names
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.origins import origin_changes
-from rankbounds.evaluation.run_notes import RunNotes, some
+from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS, STORED, Origin, Scores
 from rankbounds.files.objects import is_table
 from rankbounds.files.opening import expand
@@ -29,6 +29,7 @@ from rankbounds.files.score_tables import ScoreTable, read_score_frame, read_sco
 from rankbounds.files.writing import writing
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.measure import Reported, ReportedEffort
+from rankbounds.phrases import some
 from rankbounds.tables import json_of
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ from rankbounds.collection.run_names import unique_names
 from rankbounds.columns.native import in_use
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.run_notes import RunNotes, some
+from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS, Scores
 from rankbounds.measures import Measure
 from rankbounds.measures.counts import Judged
+from rankbounds.phrases import some
 from rankbounds.rankings.join import Joined, empty_rankings, join, join_dict
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts

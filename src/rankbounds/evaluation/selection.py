@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from rankbounds.errors import UnknownNameError, UsageError, did_you_mean
-from rankbounds.evaluation.run_notes import some
 from rankbounds.measures import Measure, parse_measure
+from rankbounds.phrases import some
 
 if TYPE_CHECKING:
     from rankbounds.evaluation.scores import Scores

@@ -22,7 +22,6 @@ from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import DataError, UsageError, coded, did_you_mean, warn
-from rankbounds.evaluation.run_notes import some
 from rankbounds.files.pair_files import shown, unheld_by_trec
 from rankbounds.files.records import is_number, rows_of_fields
 from rankbounds.measures import Measure, parse_measure
@@ -36,6 +35,7 @@ from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
 from rankbounds.measures.precision.interpolated_precision import POINTS, interpolated
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.measures.stated_preferences import PrefShareR, StatedPreferences
+from rankbounds.phrases import some
 from rankbounds.rankings.join import Joined, join
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
 from rankbounds.rankings.stated_preferences import CountedPreferences

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any
 
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import equal
+from rankbounds.phrases import some
 from rankbounds.report.content import place_words
 from rankbounds.tables import as_json
 from rankbounds.version import __version__

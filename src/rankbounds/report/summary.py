@@ -9,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison import Comparison, Evidence, wording
-from rankbounds.evaluation.score_differences import better, merge_equal, merit, merit_of_range, subtracted
+from rankbounds.evaluation.score_differences import better, merge_equal, merit, merit_of_range, tolerant_difference
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats.rank_intervals import words as rank_words
@@ -234,7 +234,7 @@ def doubts_of(scores: Scores, compared: Comparison | None, evidence: Evidence | 
     def within_reach(low: Floats, high: Floats, measure: Measure) -> Floats:
         """By run: by how much its most is above the leader's least; NaN where one of them is unknown."""
         least, most = merit_of_range(low, high, measure)
-        return subtracted(most, least[leader])
+        return tolerant_difference(most, least[leader])
 
     found = []
     for at, measure in enumerate(scores.measures):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.score_differences import merge_equal, merit, subtracted
+from rankbounds.evaluation.score_differences import merge_equal, merit, tolerant_difference
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result, count
 from rankbounds.stats.overlap import TiedLists, deepest_rank, overlaps
@@ -281,7 +281,7 @@ def _order_runs(scores: Scores) -> list[_Order]:
     first, second = pairs_of(len(scores.runs))
     means, found = scores.mean().value[:, 0, :], []
     for at, measure in enumerate(scores.measures):
-        apart = subtracted(scores.value[first, :, at], scores.value[second, :, at])
+        apart = tolerant_difference(scores.value[first, :, at], scores.value[second, :, at])
         finite = ~np.isinf(apart).any(axis=-1)
         separated = np.zeros(first.size, dtype=bool)
         separated[finite] = p_values(apart[finite]) < LEVEL

@@ -13,10 +13,10 @@ from rankbounds.commands.console.reading import PREPARING, READING, runs_from, s
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, CHOICES
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.registry import import_all
+from rankbounds.phrases import some
 from rankbounds.tables import TABLE_FORMATS
 
 # ---- options ----

@@ -22,9 +22,9 @@ from rankbounds.comparison.evidence import keep_shared_topics
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.evaluation.options import chosen_options
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
+from rankbounds.phrases import some
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import check_finite
 from rankbounds.stats.stratified import MEANS

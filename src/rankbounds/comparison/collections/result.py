@@ -14,7 +14,6 @@ from rankbounds.comparison.pairs import build_rows, pairs_against, run_number, t
 from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place
 from rankbounds.comparison.wording import measure_words
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_differences import (
     differences,
     drop_rounding,
@@ -27,6 +26,7 @@ from rankbounds.evaluation.score_differences import (
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
+from rankbounds.phrases import some
 from rankbounds.results import Column, Result, build_table, interval, place_cell
 from rankbounds.stats import stratified
 from rankbounds.stats.corrections import correct_p_values, group_letters

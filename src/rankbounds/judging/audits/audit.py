@@ -13,7 +13,6 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice, check_share
-from rankbounds.collection.pair_table import counted
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -26,6 +25,7 @@ from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.audits.sample import asked, chances_in_order, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
+from rankbounds.phrases import counted
 from rankbounds.results import Column, Result, build_table, count, interval
 from rankbounds.stats.significance import pairs_of
 from rankbounds.tables import Table

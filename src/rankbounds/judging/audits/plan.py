@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.choices import check_share
-from rankbounds.collection.pair_table import counted
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -29,6 +28,7 @@ from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.judging.audits.sample import asked, draw_in_order, prior_steps, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
+from rankbounds.phrases import counted
 from rankbounds.results import Column, Result, count
 
 if TYPE_CHECKING:

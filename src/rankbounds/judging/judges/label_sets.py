@@ -17,9 +17,9 @@ from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation import scoring as run_scoring
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure
+from rankbounds.phrases import some
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
 

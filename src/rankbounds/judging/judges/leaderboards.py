@@ -17,7 +17,6 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.run_notes import some
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import plain_name
@@ -25,6 +24,7 @@ from rankbounds.judging.judges.agreement import TopicBootstrap
 from rankbounds.judging.judges.bias import correlate_orders
 from rankbounds.judging.judges.comparison import INTERVAL_RESAMPLES, with_interval_column
 from rankbounds.measures import Measure
+from rankbounds.phrases import some
 from rankbounds.results import Column, Result, count
 from rankbounds.stats.significance import Resampling
 from rankbounds.tables import plain

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankbounds.evaluation.run_notes import some
 from rankbounds.judging.judges.bias import COEFFICIENTS, RUNS_FOR_SCALE, TOP
+from rankbounds.phrases import some
 from rankbounds.results import Row
 
 NAMED = 3

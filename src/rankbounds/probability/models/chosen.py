@@ -18,11 +18,12 @@ from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import RankingOptions, chosen_options
-from rankbounds.evaluation.run_notes import RunNotes, some, topic_warnings
+from rankbounds.evaluation.run_notes import RunNotes, topic_warnings
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import Measure, RankWeighted
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasuresLike
+from rankbounds.phrases import some
 from rankbounds.probability.documents import (
     POOLED,
     RetrievedDocuments,
