@@ -9,7 +9,6 @@ import rankbounds as rb
 from rankbounds.columns.hash_tables import HashTable
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source, number_pairs
-from rankbounds.judging.candidates import collect
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 
@@ -62,7 +61,7 @@ class TestChosenKeys:
             run, qrels = rb.read_run(tmp_path / "run"), rb.read_qrels(tmp_path / "qrels")
             scores = rb.evaluate(qrels, run, ["NumRelRet", "RR"], bounds="none")  # hardly anything is judged
             shared = set(number_pairs([run.pairs, qrels.pairs])[0]) & set(number_pairs([run.pairs, qrels.pairs])[1])
-            pooled = collect([run, run])
+            pooled = rb.judging.pools.pool([run, run], depth=len(run))
         assert scores.value[0, :2, 0].tolist() == [2.0, 1.0]
         assert scores.value[0, 0, 1] == 1.0  # "x" comes first where ties go by docno down
         assert len(shared) == 21

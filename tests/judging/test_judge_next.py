@@ -50,7 +50,7 @@ def effects(asked, group):
 
 
 def documents(asked):
-    names = asked.collection.doc_ids(np.arange(len(asked.collection)))
+    names = asked.collection.retrieved.doc_ids(np.arange(len(asked.collection)))
     topics = [asked.collection.facts.query_ids[topic] for topic in asked.collection.topic.tolist()]
     return list(zip(topics, names, strict=True))
 

@@ -73,7 +73,7 @@ def test_a_completed_collection_scores_as_one_that_is_judged(measure, gain):
     qrels["0"]["0x"] = 2.0  # the largest grade is judged, so that gains are on one scale
     collection = open_collection(qrels, runs, gain=gain)
     drawn = DrawnCompletions(collection, measure, Constant(0.4), 5, 7)
-    names = collection.doc_ids(np.arange(len(collection)))
+    names = collection.retrieved.doc_ids(np.arange(len(collection)))
     for _, topics, scores in drawn.scores([(0, 1)]):
         completed = drawn.completed(topics)
         whole = {(draw, topic): dict(judged) for draw in range(5) for topic, judged in qrels.items()}

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.order import Order
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
@@ -42,6 +41,7 @@ from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.estimates import NotEstimatedError
 from rankbounds.probability.models.probabilities import ByDocument
 from rankbounds.probability.probable_differences import chances_of_sums, draw_chances
+from rankbounds.rankings.documents import RetrievedDocuments
 from rankbounds.rankings.join import Joined
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
@@ -400,14 +400,9 @@ class Evidence:
 
     def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
         """Count the unjudged documents of these runs on judged topics, to the measure's depth."""
-        from rankbounds.judging.candidates import collect
-
-        order = self.assumptions.ties if self.assumptions.ties in ORDERS else "trec"
-        chosen = [self.runs[number] for number in runs]
-        retrieved = collect(
-            chosen, depth=measure.cutoff, order=cast(Order, order), precision=self.assumptions.score_precision
-        )
-        return int(np.count_nonzero(retrieved.unjudged(self.qrels)))
+        chosen, batches = [self.runs[number] for number in runs], [self._batches(number) for number in runs]
+        to_depth = slice(measure.cutoff)
+        return len(RetrievedDocuments.in_lists(chosen, batches, lambda rankings: rankings.holes[:, to_depth]))
 
     # ---- two runs ----
 

@@ -1,112 +1,24 @@
-"""The documents that runs retrieved, each once, and where each run has them; documents to judge, as a result."""
+"""Which runs are compared, the grades and ranks of judged documents, and documents to judge, as a result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.order import Order, Precision, ranks
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
-from rankbounds.columns.pairs import Pairs, number_pairs
+from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.results import Result
 
 ALL = "all"
 NOT_RETRIEVED = np.iinfo(np.int32).max
 """The rank of a document that a run does not have."""
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """The different documents that runs retrieved, each once, and where each run has them.
-
-    ``document``, ``run`` and ``rank`` are parallel: an entry for each document of each run.
-    """
-
-    topics: list[str]
-    topic: Ints
-    """The topic of each different document."""
-    document: Ints
-    run: Ints
-    rank: Ints
-    sources: Sequence[tuple[Run, Ints]]
-    """The runs, and which of their rows the entries are, run after run."""
-
-    @classmethod
-    def at_rows(cls, sources: Sequence[tuple[Run, Ints]], rank: Sequence[Ints]) -> Candidates:
-        """The documents in these rows of runs, whose ranks are known."""
-        if not sources:
-            raise UsageError("No run was given.")
-        pairs = [run.pairs_in(rows) for run, rows in sources]
-        document = np.concatenate(number_pairs(pairs))
-        numbers: dict[str, int] = {}
-        topic = np.zeros(int(document.max(initial=-1)) + 1, dtype=np.int64)
-        names = (np.array([numbers.setdefault(name, len(numbers)) for name in one.topics], np.int64) for one in pairs)
-        topic[document] = np.concatenate([of_run[one.topic] for of_run, one in zip(names, pairs, strict=True)])
-        run = np.repeat(np.arange(len(pairs)), [len(one) for one in pairs])
-        return cls(list(numbers), topic, document, run, np.concatenate(rank), sources)
-
-    def __len__(self) -> int:
-        return self.topic.size
-
-    def doc_ids(self, documents: Ints) -> list[str]:
-        """The names of these documents."""
-        entry = np.zeros(len(self), dtype=np.int64)
-        entry[self.document] = np.arange(self.document.size)
-        names = np.empty(documents.size, dtype=object)
-        start = 0
-        for run, rows in self.sources:
-            mine = np.flatnonzero((entry[documents] >= start) & (entry[documents] < start + rows.size))
-            if mine.size:
-                names[mine] = run.pairs.docs.take(rows[entry[documents[mine]] - start]).to_list()
-            start += rows.size
-        return names.tolist()
-
-    def grades(self, qrels: Qrels) -> Floats:
-        """The grade of each document; NaN where it has no judgment."""
-        grade = np.full(len(self), np.nan)
-        start = 0
-        for run, rows in self.sources:
-            judged, judgment = qrels.pairs.index.find(run.pairs_in(rows))
-            grade[self.document[start + judged]] = qrels.grade[judgment]
-            start += rows.size
-        return np.where(grade == POOLED_NOT_JUDGED, np.nan, np.maximum(grade, 0.0))
-
-    def unjudged(self, qrels: Qrels) -> Flags:
-        """Which documents have no judgment, of topics that have some."""
-        judged_topic = np.isin(self.topics, list(qrels.query_ids))
-        return judged_topic[self.topic] & np.isnan(self.grades(qrels))
-
-    @cached_property
-    def best_rank(self) -> Ints:
-        """The best rank that any run gives each document."""
-        best = np.full(len(self), NOT_RETRIEVED, dtype=np.int64)
-        np.minimum.at(best, self.document, self.rank)
-        return best
-
-    @cached_property
-    def number_of_runs(self) -> Ints:
-        """How many runs hold each document."""
-        return np.bincount(self.document, minlength=len(self))
-
-
-def collect(
-    runs: Iterable[Run], *, depth: int | None = None, order: Order = "trec", precision: Precision = "double"
-) -> Candidates:
-    """The documents that runs retrieved, down to a depth."""
-    sources, rank = [], []
-    for run in runs:
-        rank_of_row = ranks(run, order, precision)
-        rows = np.flatnonzero(rank_of_row <= depth) if depth is not None else np.arange(len(run))
-        sources.append((run, rows))
-        rank.append(rank_of_row[rows])
-    return Candidates.at_rows(sources, rank)
 
 
 def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:

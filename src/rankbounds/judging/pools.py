@@ -13,13 +13,15 @@ import numpy as np
 from rankbounds.arrays import Flags, Ints
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.collection.inputs import Reading
+from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run_names import groups_of, read_groups
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.judging.candidates import collect, grades_of_pairs, ranks_of_judgments
+from rankbounds.judging.candidates import grades_of_pairs, ranks_of_judgments
+from rankbounds.rankings.documents import RetrievedDocuments
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -65,15 +67,22 @@ def pool(
         raise UsageError("A pool needs a depth, or a budget per topic (--depth, --budget).")
     assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
     systems = reading.runs(runs)
-    candidates = collect(systems, depth=depth, order=assumptions.order, precision=assumptions.score_precision)
-    chosen = np.arange(len(candidates))
+    names: dict[str, int] = {}
+    cells = []
+    for number, run in enumerate(systems):
+        rank = ranks(run, assumptions.order, assumptions.score_precision)
+        row = np.flatnonzero(rank <= depth) if depth is not None else np.arange(len(run))
+        topic = np.array([names.setdefault(name, len(names)) for name in run.query_ids], dtype=np.int64)
+        cells.append(np.stack((topic[run.pairs.topic[row]], np.full(row.size, number), rank[row], row)))
+    documents = RetrievedDocuments.at(systems, np.concatenate(cells, axis=1))
+    chosen = np.arange(len(documents))
     if budget is not None:
-        by_worth = np.lexsort((-candidates.number_of_runs, candidates.best_rank, candidates.topic))
-        counts = np.bincount(candidates.topic, minlength=len(candidates.topics))
+        by_worth = np.lexsort((-documents.number_of_runs, documents.best_rank, documents.topic))
+        counts = np.bincount(documents.topic, minlength=len(names))
         chosen = by_worth[_places_within(counts) < budget]
-    rows = sorted(zip(candidates.topic[chosen].tolist(), candidates.doc_ids(chosen), strict=True))
+    rows, topics = sorted(zip(documents.topic[chosen].tolist(), documents.doc_ids(chosen), strict=True)), [*names]
     return Qrels.from_columns(
-        [candidates.topics[number] for number, _ in rows],
+        [topics[number] for number, _ in rows],
         [doc for _, doc in rows],
         [POOLED_NOT_JUDGED] * len(rows),
         source="pool",

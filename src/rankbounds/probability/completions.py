@@ -76,10 +76,9 @@ class CompletedLists(NamedTuple):
 class OpenCollection(SharedLists):
     """The lists of several runs and the unjudged documents that they retrieved, each document once.
 
-    ``topic`` is that of each unjudged document, and documents of a topic stand together, from ``first`` of the topic
-    on, in an order that does not depend on that of the runs. ``rank`` has a row for each run: the document's rank, 0
-    where the run lacks it. ``unjudged`` are those of each run in the order of its lists, for models of their
-    probabilities, and ``numbers`` which documents they are.
+    ``topic`` is that of each of the unjudged documents, which are ``retrieved``; those of a topic begin at its
+    ``first``. ``rank`` has a row for each run: the document's rank, 0 where the run lacks it. ``unjudged`` are those of
+    each run in the order of its lists, for models of their probabilities, and ``numbers`` which documents they are.
     """
 
     def __init__(
@@ -97,38 +96,23 @@ class OpenCollection(SharedLists):
         """How many documents these draws turned relevant."""
         self.length = np.zeros(self.has_list.shape, dtype=np.int64)
         """By run and topic, how many documents a list holds."""
-        matched = self.match([rankings.holes for rankings in self.any_list.values()], list(self.any_list.values()))
-        parts, size = [np.empty((5, 0), dtype=np.int64)], 0
-        for (at, rankings), found in zip(self.any_list.items(), matched, strict=True):
-            assert rankings.row is not None
-            self.length[:, at] = rankings.length
-            rows = rankings.row[found.line, found.rank]
-            of_topic = np.full(rows.size, at)
-            parts.append(np.stack((found.line, of_topic, found.rank + 1, found.document + size, rows)))
-            size += found.count
-        line, topic, rank, number, row = np.concatenate(parts, axis=1)
-        del parts, matched
-        # Documents are numbered anew, topic by topic, in an order that does not depend on that of the runs.
-        self.topic, key = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.uint64)
-        self.topic[number] = topic
-        of_runs = [np.flatnonzero(line == at) for at in range(len(self.runs))]
-        for run, mine in zip(self.runs, of_runs, strict=True):
-            key[number[mine]] = run.pairs.keys[row[mine]]
-        order = np.lexsort((key, self.topic))
-        place = np.empty(size, dtype=np.int64)
-        place[order] = np.arange(size)
-        number, self.topic = place[number], self.topic[order]
+        for topic, rankings in self.any_list.items():
+            self.length[:, topic] = rankings.length
+        documents = self.retrieved = self.match(self.any_list.values(), lambda rankings: rankings.holes)
+        self.topic, size = documents.topic, len(documents)
         self.first = np.searchsorted(self.topic, np.arange(len(facts.query_ids) + 1))
         self.rank = np.zeros((len(self.runs), size), dtype=np.int32)  # (the largest array here)
-        self.rank[line, number] = rank
+        self.rank[documents.run, documents.document] = documents.rank
         self.held = self.rank > 0
-        self.numbers = [number[mine] for mine in of_runs]
+        self.numbers = [documents.document[mine] for mine in documents.entries]
         self.unjudged = [
             UnjudgedDocuments(
-                run, facts, np.where(has_list, 0.0, np.nan), np.zeros(has_list.size), topic[mine], rank[mine],
-                np.zeros(mine.size), row[mine],
+                run, facts, np.where(has_list, 0.0, np.nan), np.zeros(has_list.size), self.topic[number],
+                documents.rank[mine], np.zeros(mine.size), documents.row[mine],
             )
-            for run, mine, has_list in zip(self.runs, of_runs, self.has_list, strict=True)
+            for run, number, mine, has_list in zip(
+                self.runs, self.numbers, documents.entries, self.has_list, strict=True
+            )
         ]  # fmt: skip
 
     def __len__(self) -> int:
@@ -154,17 +138,6 @@ class OpenCollection(SharedLists):
             values[number[new]] = of_run
         assert values is not None
         return values
-
-    def doc_ids(self, documents: Ints) -> list[str]:
-        """The names of these documents."""
-        names = np.empty(documents.size, dtype=object)
-        for run, unjudged, number in zip(self.runs, self.unjudged, self.numbers, strict=True):
-            row = np.full(len(self), -1)
-            row[number] = unjudged.row
-            mine = np.flatnonzero(row[documents] >= 0)
-            if mine.size:
-                names[mine] = run.pairs.docs.take(row[documents[mine]]).to_list()
-        return names.tolist()
 
     def depth(self, measure: Measure) -> int | None:
         """How deep a list matters to the measure, where the order of its documents is fixed."""

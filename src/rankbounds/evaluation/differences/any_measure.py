@@ -37,10 +37,11 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.gains import GainRule
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest, OpenTopic, in_parts
+from rankbounds.evaluation.differences.shared_lists import CELLS, Found, Greatest, OpenTopic, in_parts
 from rankbounds.evaluation.differences.sums import TiedWeights
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import Normalised, quotient
+from rankbounds.rankings.documents import RetrievedDocuments
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
@@ -126,7 +127,7 @@ def every_way(choices: Floats, number: int) -> Floats:
 
 
 def pairs_by_number(
-    documents: Documents, a: Ints, b: Ints, pairs: Ints, most: int, cells: int
+    documents: RetrievedDocuments, a: Ints, b: Ints, pairs: Ints, most: int, cells: int
 ) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Group pairs by their number of unjudged documents, up to a limit, with ranks in A and B."""
     for start in range(0, pairs.size, size := max(1, CELLS // cells)):
@@ -335,7 +336,7 @@ def greatest_of_sums(measure: Normalised, topic: OpenTopic, retrieved: Greatest)
     judged = rankings.assume(0.0)
     spread = float((measure.worth(rankings.assume(1.0)) - measure.worth(judged)).max(initial=0.0))
     divisor = measure.divisor(judged)
-    room = int(min(rankings.room(_known_relevant(measure, rankings)).max(), documents.count))
+    room = int(min(rankings.room(_known_relevant(measure, rankings)).max(), len(documents)))
 
     def least_lead(a: Ints, b: Ints) -> Found:
         """Use the largest positive net weights of unjudged documents, at most as many as there is room for."""

@@ -10,11 +10,12 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.any_measure import every_way, pairs_by_number
 from rankbounds.evaluation.differences.linear_terms import LinearTerms
-from rankbounds.evaluation.differences.shared_lists import CELLS, Documents, Found, Greatest, OpenTopic
+from rankbounds.evaluation.differences.shared_lists import CELLS, Found, Greatest, OpenTopic
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.measures.bpref import LimitedPenalty
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.precision.average_precision import AveragedPrecisions
+from rankbounds.rankings.documents import RetrievedDocuments
 
 FEW = 10
 """Of so many unjudged documents all judgments are tried."""
@@ -44,7 +45,7 @@ def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest 
         return None
     relevant = terms.credit > 0
     so_far = np.cumsum(terms.credit, axis=-1)
-    cells = documents.line, documents.rank
+    cells = documents.run, documents.rank - 1
     above: Ints = (np.cumsum(rankings.holes, axis=-1) - rankings.holes)[cells]
     own, more, base, factor = [], [], [], []
     for by_rank in (terms.most, terms.least):
@@ -52,7 +53,7 @@ def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest 
         below = at_known.sum(axis=-1, keepdims=True) - np.cumsum(at_known, axis=-1)
         own.append((by_rank * so_far)[cells])  # what is judged above a document
         more.append((by_rank * terms.itself + below)[cells])  # for each unit of its credit
-        factor.append(by_rank[documents.rank])
+        factor.append(by_rank[cells[1]])
         base.append((at_known * (so_far - (1 - terms.itself) * terms.credit)).sum(axis=-1))
     low, high = terms.low_credit, terms.high_credit
     plus = own[0] + high * (more[0] + above * factor[0])
@@ -71,7 +72,7 @@ def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest 
     if not terms.settled:
         return linear.greatest
     single = np.zeros((rankings.length.size, rankings.width + 1))
-    single[documents.line, documents.rank + 1] = own[0] + more[0]
+    single[documents.run, documents.rank] = own[0] + more[0]
     choices = ChoicesFromTheTop(
         documents, base[0], single, np.append(0.0, terms.most), measure.depth(rankings), terms.known, terms.averaged
     )  # fmt: skip
@@ -119,7 +120,7 @@ def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
     heaviest = np.minimum(high_limit, surely + perhaps) / np.maximum(low_divisor, 1)
     terms: tuple[Floats, Floats] = 1 - np.minimum(lightest, 1.0), 1 - np.minimum(heaviest, 1.0)
     base = [np.where(relevant, term, 0.0).sum(axis=-1) for term in terms]
-    plus, minus = (term[documents.line, documents.rank] for term in terms)
+    plus, minus = (term[documents.run, documents.rank - 1] for term in terms)
 
     return LinearTerms(documents, base[0], base[1], plus, minus, known).greatest
 
@@ -143,7 +144,7 @@ class ChoicesFromTheTop:
     The arrays hold what is known of every list, and of every unjudged document at its rank.
     """
 
-    documents: Documents
+    documents: RetrievedDocuments
     base: Floats
     """By list, the sum of the terms of judged documents."""
     single: Floats
@@ -159,8 +160,8 @@ class ChoicesFromTheTop:
     @cached_property
     def within(self) -> Ints:
         """By list, how many unjudged documents stand within the depth."""
-        read = self.documents.rank < self.depth
-        return np.bincount(self.documents.line[read], minlength=self.documents.held.size)
+        read = self.documents.rank <= self.depth
+        return np.bincount(self.documents.run[read], minlength=self.documents.held.size)
 
     def greatest(self, a: Ints, b: Ints) -> Found:
         """How large the differences of these pairs can be, at most."""
@@ -212,7 +213,7 @@ class ChoicesFromTheTop:
         number_b = np.count_nonzero(mine, axis=-1)
         lost = np.where(np.arange(width + 1) <= number_b[:, None], lost, np.inf)
         held, of_b = self.documents.held, listed[b]
-        only_b = np.count_nonzero((of_b < self.documents.count) & (ranks[a[:, None], of_b] == 0), axis=-1)
+        only_b = np.count_nonzero((of_b < len(self.documents)) & (ranks[a[:, None], of_b] == 0), axis=-1)
         unread = held[a] + only_b - self.within[a] - number_b
         # The divisor counts those of A, those of B, and all that change nothing else.
         from_a = self.known + unread[:, None] + np.arange(total.shape[-1])

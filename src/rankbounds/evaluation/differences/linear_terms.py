@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.evaluation.differences.shared_lists import Documents, Found
+from rankbounds.evaluation.differences.shared_lists import Found
+from rankbounds.rankings.documents import RetrievedDocuments
 
 PAIRS = 1024
 """So many pairs are taken at once."""
@@ -32,7 +33,7 @@ class LinearTerms:
     pair by pair. The arrays hold what is known of every list, and of every unjudged document cell by cell.
     """
 
-    documents: Documents
+    documents: RetrievedDocuments
     base_most: Floats
     """By list, the most that the terms of judged documents add up to while all that is unjudged is not relevant."""
     base_least: Floats
@@ -132,8 +133,8 @@ class LinearTerms:
 
     @cached_property
     def _cells(self) -> Ints:
-        cells = np.full((self.documents.count, self.documents.held.size), -1, dtype=np.int32)
-        cells[self.documents.document, self.documents.line] = np.arange(self.documents.line.size)
+        cells = np.full((len(self.documents), self.documents.held.size), -1, dtype=np.int32)
+        cells[self.documents.document, self.documents.run] = np.arange(self.documents.run.size)
         return cells
 
     @cached_property

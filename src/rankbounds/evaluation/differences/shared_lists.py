@@ -1,4 +1,4 @@
-"""The lists of several runs, topic by topic, and their unjudged documents, each with one number in all lists.
+"""The lists of several runs, topic by topic, and their unjudged documents.
 
 A topic's lists are one batch of rankings with a row per run, so that a measure reads them all at once. Each argument
 names the unjudged documents that it needs, because matching is costly: one that reads ten ranks needs none at rank 900.
@@ -15,8 +15,8 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
-from rankbounds.columns.pairs import number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.rankings.documents import NOTHING, RetrievedDocuments, entries_of
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -27,8 +27,6 @@ Greatest: TypeAlias = Callable[[Ints, Ints], Found]
 Choice: TypeAlias = Callable[[Rankings], Flags]
 CELLS = 1 << 21
 """How many numbers an array over pairs may have; more pairs are taken in parts."""
-MATCHED = 1 << 20
-"""So many cells are matched at a time."""
 
 
 class SharedLists:
@@ -59,7 +57,7 @@ class SharedLists:
             for batch in batches:
                 self.has_list[number, batch.topic] = True
         self.topics = np.flatnonzero(self.has_list.all(axis=0))
-        self._matched: dict[object, list[Documents]] = {}
+        self._matched: dict[object, list[RetrievedDocuments]] = {}
 
     @cached_property
     def any_list(self) -> dict[int, Rankings]:
@@ -102,115 +100,18 @@ class SharedLists:
                 same[one, other] = same[other, one] = same_lists(self.runs[one], self.runs[other])
         return same
 
-    def documents(self, choice: Choice, key: object) -> list[Documents]:
-        """Return every topic's chosen unjudged documents, matched among the runs; cached under the ``key``."""
+    def documents(self, choice: Choice, key: object) -> list[RetrievedDocuments]:
+        """Return every topic's chosen unjudged documents, numbered among the runs; cached under the ``key``."""
         if key not in self._matched:
-            self._matched[key] = self.match([choice(rankings) & rankings.holes for rankings in self.by_topic])
+            matched = self.match(self.by_topic, lambda rankings: choice(rankings) & rankings.holes)
+            self._matched[key] = matched.by_topic(self.topics)
         return self._matched[key]
 
-    def match(self, chosen: Sequence[Flags], lists: Sequence[Rankings] | None = None) -> list[Documents]:
-        """Number the documents in the chosen cells of each topic, equally in all lists."""
-        lists = self.by_topic if lists is None else lists
-        matched: list[Documents] = []
-        ends = np.cumsum([np.count_nonzero(flags) for flags in chosen])
-        while (begin := len(matched)) < len(chosen):  # some topics at a time, whose documents fit into memory
-            room = MATCHED + (ends[begin - 1] if begin else 0)
-            end = max(begin + 1, int(np.searchsorted(ends, room, side="right")))
-            matched += self._match(chosen[begin:end], lists[begin:end])
-        return matched
-
-    def _match(self, chosen: Sequence[Flags], lists: Sequence[Rankings]) -> list[Documents]:
-        cells = [np.nonzero(flags) for flags in chosen]
-        held = np.stack([np.count_nonzero(flags, axis=-1) for flags in chosen])
-        rows: list[list[Ints]] = [[] for _ in self.runs]
-        for rankings, (line, rank), counts in zip(lists, cells, held, strict=True):
-            assert rankings.row is not None
-            for number, part in enumerate(np.split(rankings.row[line, rank], np.cumsum(counts)[:-1])):
-                rows[number].append(part)
-        numbers = number_pairs(
-            [run.pairs_in(np.concatenate(parts).astype(np.int64)) for run, parts in zip(self.runs, rows, strict=True)]
-        )
-        # Pairs of a topic are numbered on from 0, in the order of their numbers among all.
-        topic = np.zeros(1 + max((int(of_run.max(initial=-1)) for of_run in numbers), default=-1), dtype=np.int64)
-        for of_run, counts in zip(numbers, held.T, strict=True):
-            topic[of_run] = np.repeat(np.arange(len(cells)), counts)
-        order = np.argsort(topic, kind="stable")
-        distinct = np.bincount(topic, minlength=len(cells))
-        document = np.empty(topic.size, dtype=np.int32)
-        document[order] = np.arange(topic.size) - np.repeat(np.cumsum(distinct) - distinct, distinct)
-        ends = np.cumsum(held, axis=0)
-        matched = []
-        for place, (line, rank) in enumerate(cells):
-            of_runs = zip(numbers, ends[place], held[place], strict=True)
-            of_topic = np.concatenate([document[number[end - count : end]] for number, end, count in of_runs])
-            in_cells = line.astype(np.int32), rank.astype(np.int32)
-            matched.append(Documents(*in_cells, of_topic, held[place], int(distinct[place])))
-        return matched
-
-
-@dataclass(frozen=True, eq=False)
-class Documents:
-    """Unjudged documents of one topic: by cell the line (run), the rank (from 0) and the document's number."""
-
-    line: Ints
-    rank: Ints
-    document: Ints
-    held: Ints
-    """How many each run holds."""
-    count: int
-
-    @property
-    def most_of_two(self) -> int:
-        """So many documents two lists hold together at most."""
-        return 2 * int(self.held.max(initial=0))
-
-    def by_run(self, values: Floats | Ints) -> Floats:
-        """Return values of the cells as a matrix of runs by documents, 0 for missing ones."""
-        matrix: Floats = np.zeros((self.held.size, self.count))
-        matrix[self.line, self.document] = values
-        return matrix
-
-    @cached_property
-    def tables(self) -> tuple[Ints, Ints]:
-        """Return each run's documents from the top down, filled up with ``count``, and its rank of every document.
-
-        Ranks count from 1; 0 means that the run does not have the document.
-        """
-        place = np.arange(self.line.size) - np.repeat(np.cumsum(self.held) - self.held, self.held)
-        listed = np.full((self.held.size, int(self.held.max(initial=0))), self.count)
-        listed[self.line, place] = self.document
-        ranks = np.zeros((self.held.size, self.count + 1), dtype=np.int32)
-        ranks[self.line, self.document] = self.rank + 1
-        return listed, ranks
-
-    def of_either(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-        """Return for each pair of runs the documents of either list, each once: its rank in A and in B (0: not there).
-
-        Rows are as long as the longest; entries with two zeros are padding.
-        """
-        listed, ranks = self.tables
-        documents = np.concatenate((listed[a], listed[b]), axis=-1)
-        rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
-        # What stands in both was listed with A's.
-        again = rank_a[:, listed.shape[1] :] > 0
-        rank_a[:, listed.shape[1] :][again] = 0
-        rank_b[:, listed.shape[1] :][again] = 0
-        return rank_a, rank_b
-
-    def shared(self, chosen: Flags | None = None) -> Floats:
-        """Count the documents (of the chosen cells, if given) that two runs share."""
-        member = np.zeros((self.held.size, -(-self.count // 64) * 64), dtype=bool)
-        member[self.line, self.document] = True if chosen is None else chosen
-        sets = np.packbits(member, axis=-1).view(np.uint64)  # (a product of matrices takes threads that wait)
-        shared: Floats = np.zeros((len(sets), len(sets)))
-        for line, of_run in enumerate(sets):
-            shared[line] = np.bitwise_count(sets & of_run).sum(axis=-1, dtype=np.int64)
-        return shared
-
-    @cached_property
-    def overlap(self) -> Floats:
-        """By two runs, how many documents they share."""
-        return self.shared()
+    def match(self, lists: Iterable[Rankings], choice: Choice) -> RetrievedDocuments:
+        """Number the documents in chosen cells of topics' lists; entries are topic by topic, run after run."""
+        every = np.arange(len(self.runs))
+        entries = (entries_of(every, rankings, choice(rankings)) for rankings in lists)
+        return RetrievedDocuments.at(self.runs, np.concatenate([NOTHING, *entries], axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +119,7 @@ class OpenTopic:
     """One topic's lists, its matched unjudged documents, and the assumptions."""
 
     rankings: Rankings
-    documents: Documents
+    documents: RetrievedDocuments
     assumptions: Assumptions
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.differences.shared_lists import Choice, Documents, Found, Greatest, OpenTopic, in_parts
+from rankbounds.evaluation.differences.shared_lists import Choice, Found, Greatest, OpenTopic, in_parts
 from rankbounds.measures.formulas import (
     BestRelevant,
     IdealRatio,
@@ -23,6 +23,7 @@ from rankbounds.measures.formulas import (
     quotient,
 )
 from rankbounds.measures.precision.precision_and_recall import RPrec
+from rankbounds.rankings.documents import RetrievedDocuments
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means, reorder
 
@@ -90,7 +91,7 @@ class TiedWeights:
         """Prepend a weight of 0, for documents that a list lacks."""
         return [np.pad(weights, ((0, 0), (1, 0))) for weights in (self.most, self.least)]
 
-    def net(self, documents: Documents, a: Ints, b: Ints) -> tuple[Floats, Flags, Flags]:
+    def net(self, documents: RetrievedDocuments, a: Ints, b: Ints) -> tuple[Floats, Flags, Flags]:
         """Return each document's net weight for A, whether there is one, and whether it counts in either list."""
         rank_a, rank_b = documents.of_either(a, b)
         most, least = self._from_rank_0
@@ -122,7 +123,7 @@ def greatest_sum(measure: RankWeighted, topic: OpenTopic) -> Greatest:
     rankings, documents = topic.rankings, topic.documents
     weights = TiedWeights.of(measure, rankings, topic.assumptions)
     spread = np.where(rankings.holes, measure.worth(rankings.assume(1.0)) - measure.worth(rankings.assume(0.0)), 0.0)
-    cells = documents.line, documents.rank
+    cells = documents.run, documents.rank - 1
     most, least = (documents.by_run((side * spread)[cells]) for side in (weights.most, weights.least))
     light = np.where(rankings.holes & (weights.most <= WEIGHTLESS), weights.most * spread, 0.0).sum(axis=-1)
     tail = measure.open_tail(rankings) + light
@@ -271,8 +272,8 @@ def greatest_share(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
     found = count_to_depth(measure, judged)
     known = float(judged.num_relevant(measure.rel)[0])
     slope, offset, limit = measure.growth(rankings)
-    above = documents.rank < depth
-    within = np.bincount(documents.line[above], minlength=found.size).astype(np.float64)
+    above = documents.rank <= depth
+    within = np.bincount(documents.run[above], minlength=found.size).astype(np.float64)
     both_within = documents.shared(above)
     either = documents.held[:, None] + documents.held[None, :] - documents.overlap
 

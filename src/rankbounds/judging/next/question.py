@@ -345,10 +345,10 @@ class Question:
                 else:
                     value += values_of_judging(of_pair, self.share, better[number : number + 1])[0]
                 effect += of_pair
-        order = heaviest(self.collection, value, budget)
+        order = heaviest(self.collection.retrieved, value, budget)
         return SettlingPlan(
             [self.collection.facts.query_ids[topic] for topic in self.collection.topic[order].tolist()],
-            self.collection.doc_ids(order),
+            self.collection.retrieved.doc_ids(order),
             value[order],
             self.share[order] * (np.nan if self.models.unknown else 1.0) if order.size else np.empty(0),
             np.asarray(merit(effect[order], self.measure)),

@@ -11,18 +11,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.columns.native import worth_starting
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
-from rankbounds.judging.candidates import Candidates
 from rankbounds.judging.next.plan import JudgingPlan
 from rankbounds.measures import RankWeighted
 from rankbounds.measures.formulas import weights_by_rank, worth_of_one
-from rankbounds.probability.completions import OpenCollection
+from rankbounds.rankings.documents import RetrievedDocuments, entries_of
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
@@ -42,62 +40,46 @@ def plan_by_residual(
     facts = TopicFacts(judgments, assumptions.gain)
     judgments.pairs.index  # noqa: B018 (built once, before threads share it)
     scoring = Scoring([measure], assumptions, worth_starting())
-    seen: list[list[tuple[Ints, Ints]]] = [[] for _ in runs]
+    seen: list[Ints] = []
 
     def join_one(number: int) -> JoinedRun:
         run = runs[number]
         return JoinedRun(run.name, join_lists(run, facts, assumptions), run.prepared, lambda: run)
 
     def see(number: int, rankings: Rankings) -> None:
-        assert rankings.row is not None
-        line, place = np.nonzero(rankings.holes)
-        seen[number].append((rankings.row[line, place], place + 1))  # at once: threads may share a run
+        seen.append(entries_of(number, rankings, rankings.holes))
 
     scores = score_joined(join_one, [run.name for run in runs], facts, scoring, observe=see)
-    rows, ranks = zip(*(map(np.concatenate, zip(*parts, strict=True)) for parts in seen), strict=True)
-    candidates = Candidates.at_rows(list(zip(runs, rows, strict=True)), ranks)
-    every = np.ones(len(candidates), dtype=bool)
-    return plan_among(candidates, every, facts, measure, scores, budget, strategy)
-
-
-def plan_among(
-    candidates: Candidates,
-    unjudged: Flags,
-    facts: TopicFacts,
-    measure: RankWeighted,
-    scores: Scores,
-    budget: int,
-    strategy: str = "A",
-) -> JudgingPlan:
-    """The plan among the documents that are marked, by the scores of these runs."""
-    entry_weight = worth_of_one(measure, facts) * weights_by_rank(measure, candidates.rank)
-    entries = np.flatnonzero(unjudged[candidates.document] & (entry_weight > 0))
-    gone = np.bincount(candidates.document[entries], entry_weight[entries], len(candidates)).astype(np.float64)
+    seen.sort(key=lambda part: part[1, :1].tolist())
+    documents = RetrievedDocuments.at(runs, np.concatenate(seen, axis=1))
+    entry_weight = worth_of_one(measure, facts) * weights_by_rank(measure, documents.rank)
+    entries = np.flatnonzero(entry_weight > 0)
+    gone = np.bincount(documents.document[entries], entry_weight[entries], len(documents)).astype(np.float64)
     if strategy == "A":
-        picked = heaviest(candidates, gone, budget)
+        picked = heaviest(documents, gone, budget)
         own: Floats = gone[picked]
     else:
-        entries = entries[np.argsort(candidates.document[entries], kind="stable")]
+        entries = entries[np.argsort(documents.document[entries], kind="stable")]
         residual = (scores.high - scores.low)[:, :, 0].mean(axis=1)
         middle = scores.value[:, :, 0].mean(axis=1) + residual / 2
         trust = middle ** (3 if strategy == "C" else 0)
         shrink = entry_weight / len(facts.query_ids)
-        picked, own = _one_by_one(candidates, entries, entry_weight, shrink, residual, trust, budget)
+        picked, own = _one_by_one(documents, entries, entry_weight, shrink, residual, trust, budget)
     before = float((scores.high - scores.low).sum())
     return JudgingPlan(
-        [candidates.topics[number] for number in candidates.topic[picked].tolist()],
-        candidates.doc_ids(picked),
+        [facts.query_ids[number] for number in documents.topic[picked].tolist()],
+        documents.doc_ids(picked),
         own,
         np.maximum(before - np.cumsum(gone[picked]), 0.0),
         before,
         len(facts.query_ids),
         len(scores.runs),
-        int(np.count_nonzero(unjudged)),
+        len(documents),
         settings={"measure": str(measure), "strategy": strategy},
     )
 
 
-def heaviest(documents: Candidates | OpenCollection, weight: Floats, budget: int) -> Ints:
+def heaviest(documents: RetrievedDocuments, weight: Floats, budget: int) -> Ints:
     """The documents of the largest weights; equal weights in the order of topics and ids."""
     rounded = np.round(weight, 12)  # sums of the same weights in another order are equal
     held = np.flatnonzero(rounded > 0)
@@ -109,18 +91,24 @@ def heaviest(documents: Candidates | OpenCollection, weight: Floats, budget: int
 
 
 def _one_by_one(
-    candidates: Candidates, entries: Ints, weight: Floats, shrink: Floats, residual: Floats, trust: Floats, budget: int
+    documents: RetrievedDocuments,
+    entries: Ints,
+    weight: Floats,
+    shrink: Floats,
+    residual: Floats,
+    trust: Floats,
+    budget: int,
 ) -> tuple[Ints, Floats]:
     """Choose one document at a time, each choice lowering the residuals of the runs that hold it.
 
     ``entries`` are sorted by document. Residuals only fall, so that an old weight is never too small: a document that
     is still the heaviest after its weight is brought up to date is the right one, and few need to be looked at.
     """
-    run, weight, shrink = candidates.run[entries], weight[entries], shrink[entries]
-    distinct, start = np.unique(candidates.document[entries], return_index=True)
+    run, weight, shrink = documents.run[entries], weight[entries], shrink[entries]
+    distinct, start = np.unique(documents.document[entries], return_index=True)
     end = np.append(start[1:], entries.size)
     first = np.add.reduceat(weight * (trust * residual)[run], start) if distinct.size else np.zeros(0)
-    keys = (-first, candidates.topic[distinct], candidates.best_rank[distinct], np.arange(distinct.size))
+    keys = (-first, documents.topic[distinct], documents.best_rank[distinct], np.arange(distinct.size))
     heap = list(zip(*(column.tolist() for column in keys), strict=True))
     heapq.heapify(heap)
     left = residual.copy()
