@@ -165,32 +165,6 @@ class TestAgreementOfOrders:
                 assert tau_p_value(one, other) == pytest.approx(expected, rel=1e-9, nan_ok=True)
             assert np.isnan(tau_p_value(apart, constant))
 
-    def test_tau_without_each_topic_is_that_of_the_other_topics(self):
-        rng = np.random.default_rng(4)
-        value = rng.random((7, 5, 2)).round(1)
-        found = agreement(scores_of(value, measures=("AP", "RR")), per_topic=True)
-        whole = kendall_tau(*value.mean(axis=1).T)
-        assert len(found.by_topic) == 5
-        for row in found.by_topic:
-            at = scores_of(value, measures=("AP", "RR")).query_ids.index(row["query_id"])
-            tau = kendall_tau(*np.delete(value, at, axis=1).mean(axis=1).T)
-            assert (row["tau_without"], row["change"]) == pytest.approx((tau, tau - whole))
-        changes = [row["change"] for row in found.by_topic]
-        assert changes == sorted(changes, reverse=True)
-
-    def test_words_on_topics_are_about_one_order_each(self):
-        """Pools of two depths were told as one; where one side levels all runs there is no tau without any topic."""
-        value = np.random.default_rng(3).random((5, 6, 1))
-        scores, turned, level = (
-            scores_of(array, measures=["RR"]) for array in (value, value[::-1], np.zeros_like(value))
-        )
-        words = agreement(scores, against={1: turned, 2: level}, per_topic=True).words()
-        sentence = "Kendall's tau is not defined for RR at pool depth 2: by one of them, all runs have the same mean."
-        assert sentence in words
-        rows = [row for row in agreement(scores, against={1: turned}, per_topic=True).by_topic if row["change"] > 0]
-        told = ", ".join(f"{row['query_id']} ({row['tau_without']:.3f})" for row in rows)
-        assert f"tau of RR at pool depth 1 is higher: {told}." in words
-
     @pytest.mark.parametrize("best", [1, 2, 5, 9])
     def test_the_best_runs_are_kept_in_the_order_given(self, best):
         files = str(DATA / "qrels.txt"), str(DATA / "runs")

@@ -262,5 +262,5 @@ def run_topics(options: Options) -> None:
         pilot = scoring.evaluate_from(options)
     clusters = scoring.clusters_from(options, [] if pilot is None else pilot.query_ids)
     plan = call(options, plan_topics, pilot, clusters=clusters, width=options.interval_width)
-    output.write_rows(options, plan.rows(), plan.columns, below=lambda: f"\n{plan.words()}\n")
+    output.write_rows(options, plan.rows(), plan.columns)
     say_all(plan.notes())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rankbounds.stats.significance import too_few
 
 if TYPE_CHECKING:
     from rankbounds.comparison.result import Comparison
+    from rankbounds.judging.next.plan import SettlingPlan
 
 CARRYING = 0.1
 """Where so small a share of the topics holds half of all that differs, they carry the mean."""
@@ -56,7 +57,7 @@ class PairWords:
             choices["lead"], more = wording.lead_sentence(changes, held["difference"])
             held |= more
             if held["certain_low"] <= 0 <= held["certain_high"] and not comparison.strange[[a, b]].any():
-                plan = comparison.evidence.to_judge(measure, (a, b))
+                plan = cast("SettlingPlan | None", comparison.evidence.to_judge(measure, (a, b)))
                 choices["judge"], more = wording.judge_sentence(
                     plan, foreseen=is_plain_sum(measure) and not comparison.evidence.pair(a, b).unknown
                 )

@@ -44,7 +44,6 @@ from rankbounds.stats.power import (
     topics_for_range,
     topics_for_width,
 )
-from rankbounds.tables import number
 
 SAFE = 0.8
 """How sure the upper end of a pilot's deviation is."""
@@ -52,7 +51,7 @@ SAFE = 0.8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicPlan(Result):
-    """How many topics each goal needs. It prints as a table with sentences below.
+    """How many topics each goal needs. It prints as a table.
 
     Attributes
     ----------
@@ -91,30 +90,12 @@ class TopicPlan(Result):
         """List a dict per measure and goal; None if no realistic number of topics suffices."""
         return list(self.plans)
 
-    def words(self) -> str:
-        """Return a sentence on what each number of topics achieves."""
-        return "\n".join(map(self._sentence, self.plans))
-
-    def _sentence(self, row: dict[str, Any]) -> str:
-        settings, size = self.settings, f"{row['size']:g}"
-        power, level = f"{settings['power']:.0%} of the time", f"at level {settings['alpha']:g}"
-        what = {
-            "difference": f"find a difference of {size} between two systems {power} {level}",
-            "difference among several": f"find a difference of {size} between two of {row['systems']} systems {power} "
-            f"{level}, corrected for {row['systems'] * (row['systems'] - 1) // 2} pairs",
-            "range of all": f"find {power} {level} that {row['systems']} systems are not all alike, if the best and "
-            f"the worst differ by {size}",
-            "equivalence": f"rule out a difference of {size} {power} {level} if there is none",
-        }.get(row["goal"], f"give the {settings['confidence']:.0%} {row['goal']} a width of {size} on average")
-        start = f"{row['measure']}: " if row.get("measure") else ""
-        if row["topics"] is None:
-            return f"{start}No realistic number of {self._units} is enough to {what}."
-        safe = f"; {row['topics_safe']:,} to be safe" if row.get("topics_safe") else ""
-        return f"{start}{row['topics']:,} {self._units} {what} (deviation {number(row['deviation'])}){safe}."
-
     def notes(self) -> list[str]:
         """Return what is assumed."""
-        assumed = "Computed from t and F distributions, which assume that values are about normal over topics"
+        assumed = (
+            f"Computed for power {self.settings['power']:.0%} at level {self.settings['alpha']:g} from t and F "
+            "distributions, which assume that values are about normal over topics"
+        )
         topics = self.settings["pilot_topics"]
         if topics is None:
             return [f"{assumed}."]

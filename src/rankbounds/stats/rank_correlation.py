@@ -6,8 +6,7 @@ as the orders of many resamples: the last two axes are systems by systems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -19,18 +18,15 @@ from rankbounds.choices import check_share
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import merge_equal, merit, tolerant_difference
 from rankbounds.evaluation.scores import Scores
-from rankbounds.results import Column, Result, count
+from rankbounds.results import Column, Result
 from rankbounds.stats.overlap import TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import p_values, pairs_of
-from rankbounds.tables import ROW_FORMATS, p_number, plain, render_rows
+from rankbounds.tables import p_number, plain
 
 LEVEL = 0.05
 """The level at which a change of places counts as significant."""
 EXACT_RUNS = 33
 """Up to how many runs the distribution of tau is computed exactly."""
-TOPICS_NAMED = 5
-MOST_SIGNS = 1 << 25
-"""How many signs of pairs are held at a time."""
 
 
 def levels(scores: Floats) -> Floats:
@@ -273,8 +269,6 @@ class _Order(NamedTuple):
     """By two runs, which of them is ahead."""
     significant: Flags
     """By two runs, does a t test separate them? Of infinite differences it cannot tell."""
-    by_topic: Floats
-    """By run and topic, higher is better."""
 
 
 def _order_runs(scores: Scores) -> list[_Order]:
@@ -288,8 +282,7 @@ def _order_runs(scores: Scores) -> list[_Order]:
         table = np.zeros((len(scores.runs), len(scores.runs)), dtype=bool)
         table[first, second] = table[second, first] = separated
         merits = merit(means[:, at], measure)
-        by_topic = merit(scores.value[:, :, at], measure)
-        found.append(_Order(str(measure), merits, order_signs(merits), table, by_topic))
+        found.append(_Order(str(measure), merits, order_signs(merits), table))
     return found
 
 
@@ -298,8 +291,6 @@ class Agreement(Result):
     """How alike two measures, or two sets of judgments, order the runs."""
 
     found: list[dict[str, Any]]
-    by_topic: list[dict[str, Any]] = field(default_factory=list)
-    """For every two orders, Kendall's tau without each topic, those first whose absence raises it most."""
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
@@ -307,7 +298,6 @@ class Agreement(Result):
         return (
             Column("measure_a"),
             Column("measure_b"),
-            *([count("pool_depth")] if "pool_depths" in self.settings else []),
             Column("tau", importance=1),
             Column("p_value", "p of tau", lambda row: p_number(row["p_value"])),
             Column("tau_a", "tau-a"),
@@ -322,40 +312,14 @@ class Agreement(Result):
         """List a row per two measures; None for undefined coefficients."""
         return [{name: plain(value) for name, value in row.items()} for row in self.found]
 
-    def words(self) -> str:
-        """Say which tau is significant, and which topics drive orders apart."""
+    def notes(self) -> list[str]:
+        """Say which tau is significant."""
         runs, critical = self.settings["runs"], critical_tau(self.settings["runs"])
         related = f"a tau of {critical:.3f} or more" if critical <= 1 else "no tau"
-        sentences = [f"With {runs} runs, {related} differs significantly from 0 (level {LEVEL:g}, two-sided)."]
-        for one, other, depth in dict.fromkeys(map(_orders_of, self.by_topic)):
-            rows = [row for row in self.by_topic if _orders_of(row) == (one, other, depth)]
-            own = [row for row in rows if row["change"] is not None and row["change"] > 0]
-            told = ", ".join(f"{row['query_id']} ({row['tau_without']:.3f})" for row in own[:TOPICS_NAMED])
-            of = (one if one == other else f"{one} and {other}") + (f" at pool depth {depth}" if depth else "")
-            if own:
-                sentences.append(f"Without one of these topics, tau of {of} is higher: {told}.")
-            elif any(row["change"] is not None for row in rows):
-                sentences.append(f"No single topic lowers tau of {of}.")
-            else:
-                sentences.append(f"Kendall's tau is not defined for {of}: by one of them, all runs have the same mean.")
-        return " ".join(sentences)
-
-    def render(self, kind: str, *, raw: bool = False) -> str:
-        """Return any text format; formats for programs include topics, if asked for."""
-        if self.by_topic and kind in ROW_FORMATS:
-            return render_rows(self.by_topic, kind, list(self.by_topic[0]), raw=raw)
-        text = super().render(kind, raw=raw)
-        return f"{text}\n{self.words()}\n" if kind == "table" else text
+        return [f"With {runs} runs, {related} differs significantly from 0 (level {LEVEL:g}, two-sided)."]
 
 
-def _orders_of(row: dict[str, Any]) -> tuple[str, str, int]:
-    """Which two orders a row is about."""
-    return row["measure_a"], row["measure_b"], row.get("pool_depth", 0)
-
-
-def agreement(
-    scores: Scores, p: float = 0.9, against: Scores | Mapping[int, Scores] | None = None, *, per_topic: bool = False
-) -> Agreement:
+def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> Agreement:
     """Compute rank correlations of the orders of runs by different measures, or by two sets of judgments.
 
     Parameters
@@ -364,11 +328,9 @@ def agreement(
         From ``evaluate``, of two runs or more.
     p : float, default 0.9
         The persistence of RBO.
-    against : Scores or dict of Scores, optional
-        Scores of the same runs with other judgments, such as a shallower pool's; several by the depths of their pools.
-        By default every two measures of ``scores`` are compared.
-    per_topic : bool, default False
-        Also compute tau without each topic, to see which topics drive the disagreement.
+    against : Scores, optional
+        Scores of the same runs with other judgments, such as a shallower pool's. By default every two measures of
+        ``scores`` are compared.
 
     Returns
     -------
@@ -388,54 +350,23 @@ def agreement(
     """
     if len(scores.runs) < 2:
         raise UsageError("Agreement of orderings needs at least two runs.")
-    others = against if isinstance(against, Mapping) else {} if against is None else {0: against}
-    if any(held.runs != scores.runs for held in others.values()):
+    if against is not None and against.runs != scores.runs:
         raise DataError("The orderings to compare are of different runs.")
     ours = _order_runs(scores)
-    chosen = [(0, *pair) for pair in combinations(ours, 2)] if against is None else []
-    for depth, held in others.items():
-        theirs = dict(zip(held.measures, _order_runs(held), strict=True))
-        chosen += [(depth, mine, theirs[one]) for mine, one in zip(ours, scores.measures, strict=True)]
-    rows, by_topic = [], []
-    for depth, a, b in chosen:
+    chosen = list(combinations(ours, 2))
+    if against is not None:
+        theirs = dict(zip(against.measures, _order_runs(against), strict=True))
+        chosen = [(mine, theirs[one]) for mine, one in zip(ours, scores.measures, strict=True)]
+    rows = []
+    for a, b in chosen:
         swapped = a.signs * b.signs < 0
-        significantly = swapped & a.significant & b.significant
-        named = {"measure_a": a.measure, "measure_b": b.measure} | ({"pool_depth": depth} if depth else {})
         rows.append(
-            named
+            {"measure_a": a.measure, "measure_b": b.measure}
             | correlations(a.merits, b.merits, p)
-            | {"p_value": tau_p_value(a.merits, b.merits)}
             | {
+                "p_value": tau_p_value(a.merits, b.merits),
                 "swapped": int(np.count_nonzero(swapped) // 2),
-                "swapped_significantly": int(np.count_nonzero(significantly) // 2),
+                "swapped_significantly": int(np.count_nonzero(swapped & a.significant & b.significant) // 2),
             }
         )
-        if per_topic:
-            by_topic += _without_each_topic(named, a, b, scores.query_ids)
-    settings = {"p": p, "runs": len(scores.runs)} | ({"pool_depths": list(others)} if any(others) else {})
-    return Agreement(rows, by_topic, settings=settings)
-
-
-def _without_each_topic(named: dict[str, Any], a: _Order, b: _Order, topics: Sequence[str]) -> list[dict[str, Any]]:
-    if a.by_topic.shape != b.by_topic.shape:
-        raise DataError("Topics can be left out one by one only where both sides have the same topics.")
-    runs, step = a.by_topic.shape[0], max(1, MOST_SIGNS // a.by_topic.shape[0] ** 2)
-    taus = []
-    for first in range(0, len(topics), step):
-        signs = (order_signs(_means_without(order.by_topic, slice(first, first + step))) for order in (a, b))
-        taus.append(tau_of_signs(*signs))
-    without = np.concatenate(taus) if runs else np.empty(0)
-    change = without - float(tau_of_signs(a.signs, b.signs))
-    rows = [
-        named | {"query_id": topic, "tau_without": plain(tau), "change": plain(more)}
-        for topic, tau, more in zip(topics, without.tolist(), change.tolist(), strict=True)
-    ]
-    return sorted(rows, key=lambda row: -(row["change"] if row["change"] is not None else -np.inf))
-
-
-def _means_without(merits: Floats, left_out: slice) -> Floats:
-    """Return the mean of every run without each of some topics, with axes topic and run."""
-    counted = ~np.isnan(merits)
-    known = np.where(counted, merits, 0.0)
-    total = known.sum(axis=1) - known[:, left_out].T
-    return total / np.maximum(counted.sum(axis=1) - counted[:, left_out].T, 1)
+    return Agreement(rows, settings={"p": p, "runs": len(scores.runs)})

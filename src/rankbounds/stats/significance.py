@@ -52,10 +52,6 @@ class Resampling:
         """Make a generator that gives the same numbers every time."""
         return np.random.default_rng(self.seed)
 
-    def at_most(self, resamples: int) -> Resampling:
-        """Limit resampling that would take long to so many, but at least a thousand."""
-        return Resampling(min(self.resamples, max(1000, resamples)), self.seed)
-
 
 def check_differences(differences: Floats) -> Floats:
     """Reject fewer than two topics, and a topic that one side lacks."""
@@ -122,11 +118,6 @@ def register(test: PairedTest) -> PairedTest:
 def drawn_words(settings: Mapping[str, Any]) -> str:
     """Say how many resamples were drawn, and from which seed."""
     return f"{settings['resamples']:,} resamples, seed {settings['seed']}"
-
-
-def default_first(default: str) -> str:
-    """List the names of all tests, for the help of options: "t (default), sign, ..."."""
-    return ", ".join([f"{default} (default)", *(name for name in TESTS if name != default)])
 
 
 def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:

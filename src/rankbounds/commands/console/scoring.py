@@ -154,9 +154,10 @@ def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
 
 def named_tests() -> str:
     """The help of ``--test``: all tests, the default first."""
-    from rankbounds.stats.significance import DEFAULT_TEST, default_first
+    from rankbounds.stats.significance import DEFAULT_TEST, TESTS
 
-    return f"test of significance: {default_first(DEFAULT_TEST)}"
+    others = [name for name in TESTS if name != DEFAULT_TEST]
+    return f"test of significance: {', '.join([f'{DEFAULT_TEST} (default)', *others])}"
 
 
 CLUSTERS = group_under(
