@@ -8,7 +8,7 @@ import random
 import pytest
 
 import rankbounds as rb
-from rankbounds.checking.submissions import corpus_ids, judged_outside
+from rankbounds.checking.submissions import corpus_ids
 from rankbounds.cli import main
 from rankbounds.collection.preparation import Preparation
 from rankbounds.errors import DataError, UsageError
@@ -198,9 +198,7 @@ def test_a_corpus_says_what_cannot_be_retrieved(files, capsys):
     arguments = ["check", str(files / "run"), "--qrels", str(files / "qrels"), "--corpus", str(files / "ids")]
     assert main(arguments) == 1
     out, err = capsys.readouterr()
-    assert (
-        '1 of 5 judgments concern documents that the corpus lacks, 1 of them relevant (such as topic q2, "d9")' in err
-    )
+    assert 'the corpus lacks, and no system can retrieve: 1, 1 of them relevant (such as topic q2, "d9").' in err
     assert "that are not in the corpus" in out
     assert main([*arguments, "--format", "json"]) == 1
     (row,) = json.loads(capsys.readouterr().out)
@@ -218,8 +216,8 @@ def test_a_corpus_that_holds_everything():
     assert qrels.value.item() == 1.0
     (found,) = rb.check({"q": {"a": 1.0}}, corpus=["a", "b"])
     assert (found.findings, found.ok) == ([], True)
-    judged = judged_outside(rb.Qrels.from_columns(["q"], ["a"], [1]), corpus_ids(["a"]))
-    assert str(judged) == "The corpus contains the documents of all 1 judgments."
+    checked = rb.check({"q": {"a": 1.0}}, {"q": {"a": 1}}, corpus=["a", "b"])
+    assert checked.notes() == ["The corpus contains the documents of all judgments."]
 
 
 def test_json_is_no_list_of_ids(tmp_path):

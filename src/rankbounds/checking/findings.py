@@ -113,30 +113,6 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class JudgedOutside:
-    """Judged documents that the corpus lacks."""
-
-    judged: int
-    """How many judgments there are."""
-    documents: list[tuple[str, str, float]]
-    """Topic, document and grade of those whose document the corpus lacks."""
-
-    @property
-    def relevant(self) -> int:
-        """How many of them are relevant."""
-        return sum(grade >= 1 for _, _, grade in self.documents)
-
-    def __str__(self) -> str:
-        if not self.documents:
-            return f"The corpus contains the documents of all {self.judged:,} judgments."
-        topic, document, _ = self.documents[0]
-        return (
-            f"{len(self.documents):,} of {self.judged:,} judgments concern documents that the corpus lacks, "
-            f'{self.relevant:,} of them relevant (such as topic {topic}, "{document}"): no system can retrieve them.'
-        )
-
-
-@dataclass(frozen=True)
 class TieEffect:
     """The mean of a measure in trec_eval's order of ties, over all orders, and at worst and best."""
 
@@ -205,8 +181,8 @@ class Checks(Result):
 
     runs: list[CheckedRun]
     title = "Checks of run files, and by how much the order of tied documents moves each mean."
-    judged_outside: JudgedOutside | None = None
-    """What the judgments name and the corpus lacks, where both were given."""
+    judged_outside: Sequence[tuple[str, str, float]] | None = None
+    """Topic, document and grade of the judgments whose document the corpus lacks, where both were given."""
     words_below = True
 
     @property
@@ -234,7 +210,7 @@ class Checks(Result):
     @property
     def ok(self) -> bool:
         """Return whether every run passes; with ``strict``, the corpus must also hold all judged documents."""
-        lacking = self.settings.get("strict") and self.judged_outside is not None and self.judged_outside.documents
+        lacking = self.settings.get("strict") and self.judged_outside
         return all(run.ok for run in self.runs) and not lacking
 
     def rows(self) -> list[dict[str, Any]]:
@@ -298,7 +274,14 @@ class Checks(Result):
 
     def notes(self) -> list[str]:
         """What the corpus says of the judgments."""
-        return [] if self.judged_outside is None else [str(self.judged_outside)]
+        lacking = self.judged_outside
+        if not lacking:
+            return [] if lacking is None else ["The corpus contains the documents of all judgments."]
+        (topic, document, _), relevant = lacking[0], sum(grade >= 1 for _, _, grade in lacking)
+        return [
+            f"Judgments of documents that the corpus lacks, and no system can retrieve: {len(lacking):,}, {relevant:,} of "
+            f'them relevant (such as topic {topic}, "{document}").'
+        ]
 
     def render(self, kind: str, *, raw: bool = False) -> str:
         """Return the result in any text format; CSV and TSV have the counts, JSON the findings."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Ints
-from rankbounds.checking.findings import CheckedRun, Checks, Finding, JudgedOutside, Severity, TieEffect
+from rankbounds.checking.findings import CheckedRun, Checks, Finding, Severity, TieEffect
 from rankbounds.choices import check_count
 from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.order import ranked_rows
@@ -250,12 +250,11 @@ def _outside(documents: Ids, corpus: frozenset[bytes]) -> list[int]:
     return [row for row, document in enumerate(documents.raw_list()) if document not in corpus]
 
 
-def judged_outside(qrels: Qrels, corpus: frozenset[bytes]) -> JudgedOutside:
-    """Find the judged documents that the corpus lacks."""
+def judged_outside(qrels: Qrels, corpus: frozenset[bytes]) -> list[tuple[str, str, float]]:
+    """Return topic, document and grade of the judgments whose document the corpus lacks."""
     pairs = qrels.pairs
     rows = _outside(pairs.docs, corpus)
-    found = [(pairs.topics[int(pairs.topic[row])], pairs.docs[row], float(qrels.grade[row])) for row in rows]
-    return JudgedOutside(len(qrels), found)
+    return [(pairs.topics[int(pairs.topic[row])], pairs.docs[row], float(qrels.grade[row])) for row in rows]
 
 
 def topic_ids(given: Given) -> list[str]:
