@@ -279,8 +279,8 @@ class Checks(Result):
             return [] if lacking is None else ["The corpus contains the documents of all judgments."]
         (topic, document, _), relevant = lacking[0], sum(grade >= 1 for _, _, grade in lacking)
         return [
-            f"Judgments of documents that the corpus lacks, and no system can retrieve: {len(lacking):,}, {relevant:,} of "
-            f'them relevant (such as topic {topic}, "{document}").'
+            f"Judgments of documents that the corpus lacks, and no system can retrieve: {len(lacking):,}, {relevant:,} "
+            f'of them relevant (such as topic {topic}, "{document}").'
         ]
 
     def render(self, kind: str, *, raw: bool = False) -> str:
