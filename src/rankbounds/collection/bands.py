@@ -14,8 +14,6 @@ from typing import TypeAlias
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.order import Order, Precision, TieKey, ranked
-from rankbounds.collection.run import Run
 from rankbounds.errors import DataError, UsageError, did_you_mean
 
 Rho: TypeAlias = str | float | Fraction | Decimal
@@ -51,47 +49,33 @@ def next_start(factor: Fraction, start: int) -> int:
     return max(start + 1, math.ceil(factor * start))
 
 
-def put_in_bands(run: Run, rho: Rho, order: Order, precision: Precision, tie_key: TieKey | None) -> Run:
-    """Give every document in the g-th band of its topic the score 1/g."""
-    in_order = ranked(run, order, precision, tie_key)
-    first = np.flatnonzero(np.diff(in_order.pairs.topic, prepend=-1))
-    length = np.diff(first, append=len(in_order))
-    rank = np.arange(len(in_order)) - np.repeat(first, length) + 1
-    band = np.searchsorted(band_starts(rho, int(length.max())), rank, side="right")
-    return Run._of_pairs(run.name, in_order.pairs, 1 / band, lambda: rank)
-
-
-def round_scores(run: Run, bits: str | int | None, digits: int | None, decimals: int | None) -> Run:
-    """Return the run with rounded scores, by bits, digits or decimals."""
+def rounded(score: Floats, bits: str | int | None, digits: int | None, decimals: int | None) -> Floats:
+    """Return the scores rounded by bits, digits or decimals."""
     if (bits is not None) + (digits is not None) + (decimals is not None) != 1:
         raise UsageError("Choose how to round: one of bits, digits or decimals.")
-    score: Floats = run.score.astype(np.float64)
     if bits is not None:
-        score = _in_bits(run, score, bits)
-    else:
-        places = digits if digits is not None else decimals
-        if places is None or places < (digits is not None) or places > 300:
-            raise UsageError(f"Scores cannot be rounded to {places} {'digits' if digits is not None else 'decimals'}.")
-        form = f".{places - 1}e" if digits is not None else f".{places}f"
-        score = np.array([float(format(exact, form)) for exact in score.tolist()])
-    return Run._of_pairs(run.name, run.pairs, score, lambda: run.stated_rank)
+        return _in_bits(score, str(bits))
+    places = digits if digits is not None else decimals
+    if places is None or places < (digits is not None) or places > 300:
+        raise UsageError(f"Scores cannot be rounded to {places} {'digits' if digits is not None else 'decimals'}.")
+    form = f".{places - 1}e" if digits is not None else f".{places}f"
+    return np.array([float(format(exact, form)) for exact in score.tolist()])
 
 
-def _in_bits(run: Run, score: Floats, bits: str | int) -> Floats:
-    name = str(bits)
+def _in_bits(score: Floats, name: str) -> Floats:
     if name in FLOATS:
         largest = {"float32": np.finfo(np.float32).max, "float16": np.finfo(np.float16).max}.get(name, 3.3895e38)
         if np.abs(score).max() > largest:
             raise DataError(
-                f"{run.pairs.source.name}: a score of {score[np.argmax(np.abs(score))]:g} does not fit {name}, which "
-                f"ends at {largest:g}. Scale the scores first."
+                f"A score of {score[np.argmax(np.abs(score))]:g} does not fit {name}, which ends at {largest:g}. Scale "
+                "the scores first."
             )
         if name == "bfloat16":
             return _bfloat16(score.astype(np.float32)).astype(np.float64)
         return score.astype(name).astype(np.float64)
     if not name.isdigit() or not 1 <= int(name) <= 32:
         hint = did_you_mean(name, list(FLOATS))
-        raise UsageError(f'Bits must be {", ".join(FLOATS)} or a whole number from 1 to 32, not "{bits}".{hint}')
+        raise UsageError(f'Bits must be {", ".join(FLOATS)} or a whole number from 1 to 32, not "{name}".{hint}')
     least, greatest = float(score.min()), float(score.max())
     if least == greatest:
         return score

@@ -12,7 +12,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
-from rankbounds.errors import DataError, Place
+from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files.records import filled_lines, read_decoded, separator_in
 
 if TYPE_CHECKING:
@@ -70,6 +70,12 @@ def as_tie_key(given: Any) -> TieKey:
 Order = Literal["trec", "run", "line", "rank", "stated", "docid", "key"]
 ORDERS: tuple[str, ...] = get_args(Order)
 Precision = Literal["double", "single"]
+
+
+def check_tie_key(order: str, key: object) -> None:
+    """Raise unless the order by a key comes with a key, and no other does."""
+    if (order == "key") != (key is not None):
+        raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
 
 
 def ranks(run: Run, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None) -> Ints:

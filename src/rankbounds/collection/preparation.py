@@ -8,7 +8,7 @@ import numpy as np
 
 from rankbounds.arrays import Ints
 from rankbounds.choices import check_count
-from rankbounds.collection.order import Order, Precision, TieKey, ranks
+from rankbounds.collection.order import Order, Precision, TieKey, check_tie_key, ranks
 from rankbounds.collection.run import Run
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs
@@ -33,8 +33,7 @@ class Preparation:
             )
         if self.depth is not None:
             check_count("The depth of lists", self.depth)
-        if self.depth is not None and (self.order == "key") != (self.tie_key is not None):
-            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+            check_tie_key(self.order, self.tie_key)
 
     def __bool__(self) -> bool:
         return self.drop_self or self.documents_of is not None or self.depth is not None

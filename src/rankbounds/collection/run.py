@@ -13,10 +13,10 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.choices import check_choice
-from rankbounds.collection.order import TieKey, as_tie_key
+from rankbounds.collection.order import ORDERS, TieKey, as_tie_key, check_tie_key, ranked
 from rankbounds.collection.pair_table import PairTable
 from rankbounds.columns.pairs import PackedPairs, Pairs, Source
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError
 from rankbounds.files import pair_files
 from rankbounds.files.named_columns import Columns
 from rankbounds.frames import Column
@@ -325,10 +325,13 @@ class Run(PairTable):
         >>> [round(score, 3) for _, score in run.banded(2)["q"]]
         [1.0, 0.5, 0.5, 0.333, 0.333]
         """
-        from rankbounds.collection.bands import put_in_bands
+        from rankbounds.collection.bands import band_starts
 
         key, order = _order_of_ties(ties, ties_key)
-        return put_in_bands(self, rho, order, score_precision, key)
+        in_order = ranked(self, order, score_precision, key)
+        rank = position_in_topic(in_order.pairs)
+        band = np.searchsorted(band_starts(rho, int(rank.max(initial=1))), rank, side="right")
+        return Run._of_pairs(self.name, in_order.pairs, 1 / band, lambda: rank)
 
     def rounded(self, *, bits: str | int | None = None, digits: int | None = None, decimals: int | None = None) -> Run:
         """Return the run with rounded scores, in the order given.
@@ -354,9 +357,10 @@ class Run(PairTable):
         >>> rb.Run({"q": {"a": 0.734, "b": 0.7301, "c": 0.2}}).rounded(digits=2).to_dict()
         {'q': {'a': 0.73, 'b': 0.73, 'c': 0.2}}
         """
-        from rankbounds.collection.bands import round_scores
+        from rankbounds.collection.bands import rounded
 
-        return round_scores(self, bits, digits, decimals)
+        score = rounded(self.score.astype(np.float64), bits, digits, decimals)
+        return Run._of_pairs(self.name, self.pairs, score, lambda: self.stated_rank)
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {counted(len(self), 'document')}, {counted(len(self.query_ids), 'topic')})"
@@ -385,13 +389,10 @@ class Run(PairTable):
 
 
 def _order_of_ties(ties: Order, ties_key: Any) -> tuple[TieKey | None, Order]:
-    from rankbounds.collection.order import ORDERS
-
     key = None if ties_key is None else as_tie_key(ties_key)
     order: Order = "key" if key is not None and ties == "trec" else ties
     check_choice("ties", order, ORDERS)
-    if (order == "key") != (key is not None):
-        raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+    check_tie_key(order, key)
     return key, order
 
 

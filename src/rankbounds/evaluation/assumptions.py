@@ -12,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.gains import GainRule, gain_rule
-from rankbounds.collection.order import Order, Precision, TieKey, as_tie_key
+from rankbounds.collection.order import Order, Precision, TieKey, as_tie_key, check_tie_key
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
@@ -113,8 +113,7 @@ class Assumptions:
                 raise UsageError(
                     f'"{decided[name]}" is not a choice for {what}.{hint} Choose from: {", ".join(known)}.'
                 )
-        if (self.ties == "key") != (self.ties_key is not None):
-            raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
+        check_tie_key(self.ties, self.ties_key)
         if self.open == "collection" and self.bounds not in ("unjudged", "both"):
             raise UsageError(
                 f'open="collection" (--open) widens the bounds for unjudged documents, but bounds="{self.bounds}" has '
