@@ -19,16 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from rankbounds.frames import Framed
 from rankbounds.notebook import Bar, shown
 from rankbounds.tables import ROW_FORMATS, Table, as_json, in_prose, json_of, number, plain, render_rows
 from rankbounds.terminal import escape_controls
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -126,7 +122,7 @@ def _without_controls(words: Callable[..., str]) -> Callable[..., str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(Framed):
     """An answer: ``rows()`` for programs, a table and ``words()`` for people, ``notes()``, and its ``settings``.
 
     Subclasses declare ``columns`` (a tuple, or a property if they depend on the answer; by default the keys of the
@@ -191,24 +187,6 @@ class Result:
     def _columns(self) -> dict[str, list[Any]]:
         rows = self.rows()
         return {name: [plain(row.get(name)) for row in rows] for name in self.fields}
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return the rows as a polars data frame; what is not known is null."""
-        import polars
-
-        return polars.DataFrame(self._columns(), strict=False)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return the rows as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(self._columns(), columns=list(self.fields))
-
-    def to_arrow(self) -> pyarrow.Table:
-        """Return the rows as a pyarrow table; what is not known is null."""
-        import pyarrow
-
-        return pyarrow.table(self._columns())
 
     def to_latex(self, *, width: str | None = None, caption: bool = True, label: str = "") -> str:
         r"""Return LaTeX, ``"column"``, ``"text"`` or ``"page"`` wide, a column if it fits.

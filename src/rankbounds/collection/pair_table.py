@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -13,14 +13,9 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UnknownNameError, did_you_mean
 from rankbounds.files import pair_files
-from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
+from rankbounds.frames import Column, Framed
 from rankbounds.notebook import shown
 from rankbounds.tables import Table
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 Self = TypeVar("Self", bound="PairTable")
 
@@ -28,7 +23,7 @@ ROWS_SHOWN = 5
 """How many rows a notebook shows."""
 
 
-class PairTable:
+class PairTable(Framed):
     """A table ``query_id, doc_id`` and a number. It is immutable: arrays are read-only, methods return new tables."""
 
     value_name: ClassVar[str]
@@ -118,26 +113,6 @@ class PairTable:
         else:
             names = {_as_id(name) for name in ([topics] if isinstance(topics, str | int) else topics)}
         return self._take(*self.pairs.of_topics(names))
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return a polars data frame with the columns ``query_id, doc_id, relevance``, or ``query_id, doc_id, score``
-        and, if a run states ranks, ``rank``.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> rb.Run.from_columns(["301", "301"], ["a", "b"], [2.5, 1]).to_polars().rows()
-        [('301', 'a', 2.5), ('301', 'b', 1.0)]
-        """
-        return polars_frame(self._columns())
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas data frame with the columns of ``to_polars``."""
-        return pandas_frame(self._columns())
-
-    def to_arrow(self) -> pyarrow.Table:
-        """Return a pyarrow table with the columns of ``to_polars``."""
-        return arrow_table(self._columns())
 
     def _columns(self) -> dict[str, Column]:
         return {

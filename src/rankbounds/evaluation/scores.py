@@ -18,15 +18,13 @@ from rankbounds.evaluation.run_notes import RunNotes, warnings_of
 from rankbounds.evaluation.score_differences import limits_of, merge_equal, merit
 from rankbounds.evaluation.selection import MeasureName, Measures, Names, places_of_measures, places_of_names, take
 from rankbounds.files.writing import writing
-from rankbounds.frames import Column, arrow_table, pandas_frame, polars_frame
+from rankbounds.frames import Column, Framed, polars_frame
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
 from rankbounds.tables import Table, plain
 
 if TYPE_CHECKING:
-    import pandas
     import polars
-    import pyarrow
 
     from rankbounds.evaluation.clusters import Clusters, ClustersLike
 
@@ -48,7 +46,7 @@ when they cover both.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores:
+class Scores(Framed):
     """Values of runs, topics and measures with their bounds.
 
     Arrays have the axes run, topic, measure; NaN where a topic was left out, and for unknown bounds. They are
@@ -93,6 +91,12 @@ class Scores:
     clusters : dict
         The cluster of each topic, if a table has them; comparisons are then by cluster.
 
+    Notes
+    -----
+    Besides ``fields``, data frames have ``judged_at_10``, the share of the first 10 documents that are judged, and
+    ``certain``: ``"exact"`` if the bounds can be reached, ``"outer"`` if they may be wider than necessary, null if
+    unknown.
+
     Examples
     --------
     >>> import rankbounds as rb
@@ -112,6 +116,8 @@ class Scores:
     ...     print(row["run"], row["value"])
     bm25 1.0
     dense 0.0
+    >>> scores["AP"].run("dense").to_polars().select("low", "high", "judged_at_10", "certain").rows()
+    [(0.0, 0.25, 0.5, 'exact'), (1.0, 1.0, 1.0, 'exact')]
     """
 
     runs: list[str]
@@ -416,30 +422,6 @@ class Scores:
                 for place, known in zip(measure.tolist(), (~np.isnan(low)).tolist(), strict=True)
             ],
         }
-
-    def to_polars(self) -> polars.DataFrame:
-        """Return a polars data frame: the tidy table, with how much is judged and how exact bounds are.
-
-        Besides ``fields`` it has ``judged_at_10``, the share of the first 10 documents that are judged, and
-        ``certain``: ``"exact"`` if the bounds can be reached, ``"outer"`` if they may be wider than necessary, null if
-        unknown.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> scores = rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 2, "b": 1}}}, ["P@2", "Q"])
-        >>> scores.to_polars().select("measure", "low", "high", "judged_at_10", "certain").rows()
-        [('P@2', 0.5, 1.0, 0.5, 'exact'), ('Q', 0.75, 1.0, 0.5, 'outer')]
-        """
-        return polars_frame(self._columns())
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a pandas data frame with the columns of ``to_polars``."""
-        return pandas_frame(self._columns())
-
-    def to_arrow(self) -> pyarrow.Table:
-        """Return a pyarrow table with the columns of ``to_polars``."""
-        return arrow_table(self._columns())
 
     def to_dict(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return the values as plain dicts, ``{run: {measure: {query_id: value}}}``."""
