@@ -26,7 +26,7 @@ from rankbounds.files import trec
 from rankbounds.files.opening import STANDARD_INPUT, read_text
 from rankbounds.files.score_tables import ANY_MEASURE, Printed, read_printed
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.results import Column, Result, Row, build_table
+from rankbounds.results import Column, Result, build_table
 from rankbounds.tables import Table, number
 
 if TYPE_CHECKING:
@@ -42,24 +42,13 @@ NOT_EXPLAINED = "unexplained"
 
 
 @dataclass(frozen=True)
-class Reason:
-    """How another computation differs from ours, and our options that reproduce it, if any."""
-
-    why: str
-    switch: str
-
-    def __str__(self) -> str:
-        return f"{self.why} [{self.switch}]" if self.switch else self.why
-
-
-@dataclass(frozen=True)
 class Explanation:
     """One measure: on how many lines the two agree, how far apart they are, why, and what reproduces the numbers.
 
     ``switch`` holds the options (and the spelling of the measure) with which ``rankbounds evaluate`` gives the same
     numbers; empty if none are needed, or none does. ``changes`` counts the differences between the two computations.
-    ``also`` holds other reasons that give the same numbers, ``nearest`` the closest if none does, and ``tried`` the
-    number of computations compared.
+    ``also`` holds the options (or what differs) of others that give the same numbers, ``nearest`` the closest if none
+    does, and ``tried`` the number of computations compared.
     """
 
     name: str
@@ -71,7 +60,7 @@ class Explanation:
     why: str
     switch: str = ""
     changes: int = 0
-    also: tuple[Reason, ...] = ()
+    also: tuple[str, ...] = ()
     nearest: str = ""
     tried: int = field(default=0, compare=False)
 
@@ -81,17 +70,15 @@ class Explanation:
         return self.lines == self.equal or self.why != NOT_EXPLAINED
 
 
-def _gap(row: Row) -> str:
-    """Format a difference with four digits, or as many as show it."""
-    difference = row["largest_difference"]
-    return number(difference, 6 if difference is not None and 0 < difference < 0.5e-4 else 4)
-
-
 SHOWN = (
     Column("name", "reported"),
     Column("measure", "rankbounds"),
     Column("equal", cell=lambda row: f"{row['equal']} of {row['lines']}"),
-    Column("largest_difference", "largest gap", _gap),
+    Column(
+        "largest_difference",
+        "largest gap",
+        lambda row: number(row["largest_difference"], 6 if 0 < (row["largest_difference"] or 0) < 0.5e-4 else 4),
+    ),
     Column("switch", "reproduced by", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
     Column("why", left=True),
     Column("example", left=True),
@@ -135,24 +122,16 @@ class Explanations(Result):
             said.append(f"{known[0].name} differs." if differing else f"{known[0].name} agrees on every line.")
         else:
             said.append(f"{len(known) - len(differing)} of {len(known)} measures agree on every line.")
-        for explanation in differing:
-            if explanation.nearest:
-                said.append(
-                    f"{explanation.name}, closest of {explanation.tried} variants tried: {explanation.nearest}."
-                )
-            if explanation.also:
-                others = "; ".join(dict.fromkeys(reason.switch or reason.why for reason in explanation.also))
-                said.append(f"{explanation.name} is also reproduced by: {others}.")
-        changed = [explanation for explanation in differing if explanation.changes]
-        if any(explanation.settled and explanation.lines < BY_CHANCE for explanation in changed):
-            tried = max(explanation.tried for explanation in differing)
-            said.append(
-                f"Up to {tried} variants were tried on few numbers, so one may fit by chance. Scores by topic would "
-                "show which."
-            )
-        if any(not explanation.switch for explanation in changed):
+        for one in differing:
+            said += [f"{one.name}, closest of {one.tried} variants tried: {one.nearest}."] if one.nearest else []
+            said += [f"{one.name} is also reproduced by: {'; '.join(one.also)}."] if one.also else []
+        if any(one.changes and one.settled and one.lines < BY_CHANCE for one in differing):
+            tried = max(one.tried for one in differing)
+            few = f"Up to {tried} variants were tried on few numbers, so one may fit by chance."
+            said.append(f"{few} Scores by topic would show which.")
+        if any(one.changes and not one.switch for one in differing):
             said.append('"-": no option of rankbounds reproduces this.')
-        if unknown := [explanation.name for explanation in self.found if explanation.measure is None]:
+        if unknown := [one.name for one in self.found if one.measure is None]:
             said.append(f"Not in rankbounds: {', '.join(unknown)}.")
         return "\n".join(said)
 
@@ -274,12 +253,13 @@ def _explanation(
     )
     if fitting:
         best, *rest = fitting
-        also = tuple(dict.fromkeys(Reason(other.why, other.switch) for other in rest))
+        also = tuple(dict.fromkeys(other.switch or other.why for other in rest))
         return Explanation(*agreement, best.why, best.switch, len(best.quirks), also, tried=len(computed))
     if rule:
         return Explanation(*agreement, rule, changes=1, tried=len(computed) + 1)
     nearest = min(computed, key=lambda computation: (-computation.equal, computation.largest_difference))
-    closest = "" if nearest is ours else f"{Reason(nearest.why, nearest.switch)}, with {nearest.example}"
+    switch = f" [{nearest.switch}]" if nearest.switch else ""
+    closest = "" if nearest is ours else f"{nearest.why}{switch}, with {nearest.example}"
     return Explanation(*agreement, NOT_EXPLAINED, nearest=closest, tried=len(computed))
 
 

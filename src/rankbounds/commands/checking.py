@@ -176,7 +176,7 @@ def run_explain(options: Options) -> None:
     rows = found.rows()
     if options.format in ("csv", "tsv"):
         for row, explanation in zip(rows, found, strict=True):
-            row["also"] = " | ".join(map(str, explanation.also))
+            row["also"] = " | ".join(explanation.also)
     table = found.table(everything=options.all)
     output.write_rows(
         options,
