@@ -16,23 +16,12 @@ DEMO = HERE.parent / "src" / "rankbounds" / "demo"
 BEGIN = """\
 import rankbounds as rb
 
-scores = rb.evaluate("qrels.txt", "runs", ["nDCG@10", "RBP(p=0.8)"])
 compared = rb.compare("qrels.txt", "runs", ["nDCG@10", "AP", "P@10"])
 two = rb.compare("qrels.txt", ["runs/bm25.txt", "runs/dense.txt"], ["nDCG@10", "AP", "RBP(p=0.8)", "P@10", "RR"])
 """
 PARTS = {
     "Runs": {
         "leaderboard": ("axes = rb.plots.leaderboard(compared)", "compare qrels.txt runs --figure leaderboard.pdf"),
-        "places": ("axes = rb.plots.places(compared)", ""),
-        "coverage": ("axes = rb.plots.coverage(scores)", ""),
-        "residual_parts": ("axes = rb.plots.residual_parts(scores)", ""),
-        "recall_precision": (
-            'points = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]\n'
-            'precision = rb.evaluate("qrels.txt", ["runs/bm25.txt", "runs/reranked.txt"], points)\n'
-            "axes = rb.plots.recall_precision(precision)",
-            "",
-        ),
-        "findings": ('axes = rb.plots.findings(rb.check("runs"))', "check runs --figure findings.pdf"),
     },
     "Differences": {
         "differences": ("axes = rb.plots.differences(two)", ""),
@@ -60,10 +49,6 @@ PARTS = {
             'axes = rb.plots.similarity_matrix(rb.similarity("runs"))',
             "similarity runs --figure alike.pdf",
         ),
-        "topic_overlap": (
-            'axes = rb.plots.topic_overlap(rb.similarity(["runs/bm25.txt", "runs/bm25-expanded.txt"]))',
-            "similarity runs/bm25.txt runs/bm25-expanded.txt --figure overlap.pdf",
-        ),
     },
     "Labels of a model": {
         "labels_overview": (
@@ -71,15 +56,8 @@ PARTS = {
             "axes = rb.plots.labels_overview(judges)",
             "judges qrels.txt labels.txt --runs runs -m nDCG@10 --figure labels.pdf",
         ),
-        "agreement_by_grade": ("axes = rb.plots.agreement_by_grade(judges)", ""),
-        "bias_by_run": ("axes = rb.plots.bias_by_run(judges)", ""),
     },
     "Uncertainty": {
-        "score_distribution": (
-            'found = rb.uncertainty("qrels.txt", "runs/dense.txt", q=0.3, interval="distribution")\n'
-            "axes = rb.plots.score_distribution(found.scores[0].distribution(), normal=True)",
-            "",
-        ),
         "rbp_uncertainty": ("axes = rb.plots.rbp_uncertainty(topics=50)", ""),
         "urn_contours": ("axes = rb.plots.urn_contours()", ""),
     },
@@ -98,7 +76,6 @@ PARTS = {
             'axes = rb.plots.range_over_persistence(rb.rbp.Published("0.4321", 0.8, "0.0500"))',
             "rbp transfer 0.4321 --p 0.8 --to 0.95 --residual 0.0500 --figure range.pdf",
         ),
-        "range_panel": ('axes = rb.plots.range_panel((0.5, 0.8), (0.5, 0.8), methods=["relaxed"])', ""),
     },
 }
 
@@ -110,9 +87,10 @@ def page() -> str:
     lines = [
         "# Gallery of figures\n",
         "Every plot that rankbounds draws, with the code and the command that draw it: leaderboards with",
-        "confidence intervals and bounds, forest plots of differences, per-topic plots, judged coverage, places, and",
-        "more. Figures are 3.33 inches wide, one column of a two-column paper, or 7 inches (`--width page`); fonts",
-        "are embedded, and colours are those of Okabe and Ito, which colour-blind readers can tell apart.\n",
+        "confidence intervals and bounds, forest plots of differences, per-topic plots, bounds of RBP by depth and",
+        "persistence, and more. Figures are 3.33 inches wide, one column of a two-column paper, or 7 inches",
+        "(`--width page`); fonts are embedded, and colours are those of Okabe and Ito, which colour-blind readers can",
+        "tell apart.\n",
         "On the command line, `--figure FILE` (.pdf, .svg, .png) draws the usual figure. In Python every",
         "function of `rb.plots` takes `ax=` and returns matplotlib's Axes;",
         "`rb.plots.draw(result)` draws the usual figure of any result (`result.figures` lists them), and",

@@ -54,7 +54,6 @@ def main(folder: Path) -> None:
         "rbp-ranks": rb.plots.contribution_of_ranks((0.5, 0.8, 0.95)),
         "rbp-depth": rb.plots.bounds_by_depth(depths),
         "rbp-persistence": rb.plots.bounds_by_persistence(persistences, crossings=rb.rbp.find_crossings(qrels, two)),
-        "rbp-residual": rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP(p=0.9)")),
     }
     for name, axes in drawn.items():
         axes.get_figure().savefig(folder / f"{name}.svg", dpi=200)

@@ -187,14 +187,14 @@ def test_figures(command, files):
     assert command(*arguments, "--figure", files / "figure.svg")[0] == 0
     assert (files / "figure.svg").read_bytes()[:5] == b"<?xml"
     found = rb.judging.compare_judges(*made(0)[:2], made(0)[2], ["AP", "RR"])
-    axes = rb.plots.bias_by_run(found, "RR")
+    axes = rb.plots.labels_overview(found, "RR").get_figure().axes[1]
     rows = [row for row in found.systems if row["measure"] == "RR"]
     assert [label.get_text() for label in axes.get_xticklabels()] == [row["run"] for row in rows[:5]]
     assert axes.lines[0].get_ydata().tolist() == [row["bias"] for row in rows if row["labels"] == "one"]
     with pytest.raises(rb.UsageError, match="not compared by"):
-        rb.plots.bias_by_run(found, "P@3")
-    with pytest.raises(rb.UsageError, match="needs runs"):
-        rb.plots.bias_by_run(rb.judging.compare_judges(*made(0)[:2]))
+        rb.plots.labels_overview(found, "P@3")
+    alone = rb.plots.labels_overview(rb.judging.compare_judges(*made(0)[:2]))
+    assert len(alone.get_figure().axes) == 1
     assert command(*arguments, "--figure", files / "people.qrels")[0] == 2
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 import rankbounds as rb
-from rankbounds.plots.leaderboards import SHARED_LETTER
+from rankbounds.plots.comparison import SHARED_LETTER
 from rankbounds.plots.style import MINUS
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {
-    "evaluate": "qrels.txt runs -m nDCG@10 -m RBP(p=0.8) -m IPrec(recall=0.1) -m IPrec(recall=0.5)",
+    "evaluate": "qrels.txt runs -m nDCG@10 -m RBP(p=0.8)",
     "compare": "qrels.txt runs -m nDCG@10 --by classes.csv",
     "uncertainty": "qrels.txt runs",
     "audit": "labels.txt sample.csv runs",
@@ -51,8 +51,6 @@ def test_dollar_signs_in_names_are_no_mathematics(demo):
 
 def test_names_that_begin_with_an_underscore_stand_in_the_legend(demo):
     runs = {"_new": "runs/dense.txt", "old": "runs/bm25.txt"}
-    curves = rb.plots.recall_precision(rb.evaluate("qrels.txt", runs, ["IPrec(recall=0.1)", "IPrec(recall=0.5)"]))
-    assert sorted(text.get_text().strip() for text in curves.get_legend().get_texts()) == ["_new", "old"]
     scores = rb.rbp.bounds_by_persistence("qrels.txt", runs)
     bands = rb.plots.bounds_by_persistence(scores)
     assert {text.get_text().strip() for text in bands.get_legend().get_texts()} >= {"_new", "old"}
@@ -188,18 +186,6 @@ def test_of_many_pairs_those_of_the_best_run_are_drawn():
     assert rb.plots.differences(compared).get_xlabel() == f"AP: {best} {MINUS} each run"
 
 
-def test_places_and_coverage():
-    compared = rb.compare("qrels.txt", "runs", "nDCG@10")
-    rows = compared.leaderboard("nDCG@10")
-    axes = rb.plots.places(compared)
-    assert points(axes) == [row["rank"] for row in rows]
-    assert spans(axes) == [(row["rank_low"], row["rank_high"]) for row in rows]
-    judged = points(rb.plots.coverage(compared.scores))
-    assert judged == pytest.approx(sorted((100 * row["judged_at_10"] for row in rows), reverse=True))
-    with pytest.raises(rb.UsageError, match="not with a baseline"):
-        rb.plots.places(rb.compare("qrels.txt", "runs", "AP", baseline="bm25"))
-
-
 def test_topics_without_names_come_with_numbers():
     two = rb.compare("qrels.txt", ["runs/bm25.txt", "runs/dense.txt"], "nDCG@10")
     axes = rb.plots.topic_differences(two)
@@ -240,10 +226,10 @@ def test_panels_stand_below_each_other_in_a_column(tmp_path):
 
 
 def test_names_of_many_runs_do_not_overlap():
-    """129 runs have room for their names in bars of residuals, as on a leaderboard."""
+    """129 runs have room for their names."""
     qrels = {str(topic): {"r": 1} for topic in range(3)}
     runs = {f"run{number}": {topic: ["r", "u"] for topic in qrels} for number in range(129)}
-    axes = rb.plots.residual_parts(rb.evaluate(qrels, runs, "RBP"))
+    axes = rb.plots.leaderboard(rb.evaluate(qrels, runs, "RBP"))
     axes.get_figure().draw_without_rendering()
     boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
     for one, other in itertools.pairwise(boxes):

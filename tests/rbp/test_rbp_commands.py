@@ -165,27 +165,6 @@ class TestFigures:
         assert np.allclose(axes.lines[1].get_ydata(), scores.mean().high[0, 0])
         assert len(axes.texts) == sum(row["change"] == "winner" for row in found)
 
-    @pytest.mark.parametrize("bounds", ["unjudged", "both"])
-    def test_residual_parts(self, bounds):
-        scores = rb.evaluate(self.qrels, self.runs, "RBP(p=0.8)", bounds=bounds)
-        axes = rb.plots.residual_parts(scores)
-        axes.figure.canvas.draw()
-        mean = scores.mean()
-        bars = axes.containers[: 4 if bounds == "both" else 3]
-        ends = [max(bar[number].get_x() + bar[number].get_width() for bar in bars) for number in range(3)]
-        assert np.allclose(ends, mean.high[:, 0, 0])
-        assert [text.get_text() for text in axes.get_yticklabels()] == mean.runs
-        with pytest.raises(rb.UsageError, match="residual"):
-            rb.plots.residual_parts(rb.evaluate(self.qrels, self.runs, "AP"))
-
-    def test_recall_precision(self):
-        measures = [f"IPrec(recall={tenth / 10})" for tenth in range(11)]
-        scores = rb.evaluate(self.qrels, self.runs, measures)
-        axes = rb.plots.recall_precision(scores)
-        axes.figure.canvas.draw()
-        assert np.allclose(axes.lines[0].get_ydata(), scores.mean().value[0, 0])
-        assert np.allclose(axes.lines[0].get_xdata(), np.arange(11) / 10)
-
 
 def _rows(run):
     return [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]

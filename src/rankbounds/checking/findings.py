@@ -188,7 +188,7 @@ class Checks(Result):
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
         """The functions of ``rankbounds.plots`` that draw it."""
-        return ("findings", "leaderboard") if self._tie_measures else ("findings",)
+        return ("leaderboard",) if self._tie_measures else ()
 
     def __iter__(self) -> Iterator[CheckedRun]:
         return iter(self.runs)

@@ -182,7 +182,7 @@ def run_similarity(options: Options) -> None:
 
     For two runs: rank-biased overlap (RBO) with its bounds, documents in common at the top, the most that measures can
     differ whatever the judgments (MED), and the topics that changed most. For more runs: all pairs, the most similar
-    first; --figure draws the matrix with clusters, or for two runs the overlap in each topic.
+    first; --figure draws the matrix of three runs or more with clusters.
     """
     from rankbounds.comparison.similarity import USUAL_MEASURES, similarity
 

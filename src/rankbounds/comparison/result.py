@@ -86,7 +86,7 @@ class Comparison(Compared):
             return ("topic_differences", "differences", "leaderboard")
         if self.settings["baseline"] is not None or self.settings["test"] == TOST:
             return ("differences", "leaderboard", "topic_differences")
-        return ("leaderboard", "differences", "places", "topic_differences")
+        return ("leaderboard", "differences", "topic_differences")
 
     def __eq__(self, other: object) -> bool:
         """Do both say the same of the same runs?"""

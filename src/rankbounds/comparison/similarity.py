@@ -102,7 +102,7 @@ class Similarity(Result):
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
         """Which functions of ``rankbounds.plots`` draw it."""
-        return ("topic_overlap",) if len(self.runs) == 2 else ("similarity_matrix",)
+        return ("similarity_matrix",) if len(self.runs) > 2 else ()
 
     def mean(self, measure: str) -> Floats:
         """Return by pair the value over all topics with its low and high: what rows of the topic ``all`` hold."""

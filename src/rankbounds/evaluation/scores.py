@@ -168,12 +168,8 @@ class Scores(Framed):
     @property
     def figures(self) -> tuple[str, ...]:
         """Which functions of ``rankbounds.plots`` draw the scores, the usual one first."""
-        some = (("coverage", self.has_judged), ("topic_differences", len(self.runs) > 1 and self.query_ids != [ALL]))
-        of_measures = (
-            ("residual_parts", self.parts is not None and self.bounds in ("unjudged", "both")),
-            ("recall_precision", sum(hasattr(measure, "recall") for measure in self.measures) > 1),
-        )
-        return ("leaderboard", *(name for name, there in (*some, *of_measures) if there))
+        by_topic = len(self.runs) > 1 and self.query_ids != [ALL]
+        return ("leaderboard", "topic_differences") if by_topic else ("leaderboard",)
 
     @property
     def has_judged(self) -> bool:

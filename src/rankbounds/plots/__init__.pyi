@@ -3,28 +3,18 @@
 from rankbounds.plots.comparison import collections_forest as collections_forest
 from rankbounds.plots.comparison import differences as differences
 from rankbounds.plots.comparison import forest as forest
+from rankbounds.plots.comparison import leaderboard as leaderboard
 from rankbounds.plots.comparison import significance_curve as significance_curve
 from rankbounds.plots.comparison import similarity_matrix as similarity_matrix
 from rankbounds.plots.comparison import topic_differences as topic_differences
-from rankbounds.plots.comparison import topic_overlap as topic_overlap
 from rankbounds.plots.drawing import draw as draw
 from rankbounds.plots.drawing import save as save
-from rankbounds.plots.labels import agreement_by_grade as agreement_by_grade
-from rankbounds.plots.labels import bias_by_run as bias_by_run
 from rankbounds.plots.labels import labels_overview as labels_overview
-from rankbounds.plots.leaderboards import coverage as coverage
-from rankbounds.plots.leaderboards import findings as findings
-from rankbounds.plots.leaderboards import leaderboard as leaderboard
-from rankbounds.plots.leaderboards import places as places
 from rankbounds.plots.rbp import bounds_by_depth as bounds_by_depth
 from rankbounds.plots.rbp import bounds_by_persistence as bounds_by_persistence
 from rankbounds.plots.rbp import contribution_of_ranks as contribution_of_ranks
 from rankbounds.plots.rbp import range_over_persistence as range_over_persistence
-from rankbounds.plots.rbp import range_panel as range_panel
-from rankbounds.plots.rbp import recall_precision as recall_precision
-from rankbounds.plots.rbp import residual_parts as residual_parts
-from rankbounds.plots.uncertainty import rbp_uncertainty as rbp_uncertainty
-from rankbounds.plots.uncertainty import score_distribution as score_distribution
-from rankbounds.plots.uncertainty import urn_contours as urn_contours
+from rankbounds.plots.rbp import rbp_uncertainty as rbp_uncertainty
+from rankbounds.plots.rbp import urn_contours as urn_contours
 
 __all__: list[str]

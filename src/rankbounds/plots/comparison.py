@@ -1,4 +1,4 @@
-"""Figures of comparisons: differences of pairs, by topic, slice or collection, significance, similarity."""
+"""Figures of scores and comparisons: leaderboards, differences of pairs, significance, similarity."""
 
 # ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.checking.findings import Checks
+from rankbounds.checking.findings import places as places_by_ties
 from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.similarity import Similarity
 from rankbounds.comparison.slices import Slices
+from rankbounds.comparison.tables import LONGEST_GROUP, best_first
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences as differences_of
-from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scores import ALL, Scores
+from rankbounds.measures import parse_measure
 from rankbounds.paper import INCHES
 from rankbounds.plots.intervals import LONGEST_NAME, Line, draw_lines
 from rankbounds.plots.style import COLOURS, GREY, MINUS, colour_of, draw_legend, figure, fresh_axes
@@ -34,6 +38,78 @@ MOST_TOPICS = 60
 """At most this many topics are named below their bars."""
 MOST_BESIDE = 16
 """Longer names of two runs have a line of their own below a figure."""
+BESIDE = {"base": "judged only", "by_labels": "by the labels"}
+"""What a second number of a run is."""
+SHARED_LETTER = "runs that share a letter do not differ significantly"
+
+
+@figure
+def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw runs by their scores, best at the top: intervals as lines, bounds as bars.
+
+    Parameters
+    ----------
+    result
+        As from ``evaluate``, ``compare``, ``compare_collections``, ``uncertainty``, ``audit``, or ``check`` with
+        judgments. A hollow mark is the score of the judged documents alone, or by the audited labels. Runs that share a
+        letter on the right are not significantly different.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> qrels = {str(topic): {"x": 1, "y": 0} for topic in range(4)}
+    >>> runs = {"good": {str(topic): {"x": 2, "y": 1} for topic in range(4)}}
+    >>> runs["poor"] = {str(topic): {"x": 1, "y": 1 + topic} for topic in range(4)}
+    >>> axes = rb.plots.leaderboard(rb.evaluate(qrels, runs, "AP"))
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['good', 'poor']
+    """
+    rows = _systems(result, measure)
+    letters = max((len(row.get("group") or "") for row in rows), default=0) <= LONGEST_GROUP
+    beside = next((name for name in BESIDE if name in rows[0]), "")
+    lines = [
+        Line(
+            row["run"],
+            row["mean"],
+            (row.get("ci_low"), row.get("ci_high")),
+            (row.get("low"), row.get("high")),
+            row.get(beside),
+            (row.get("group") or "") if letters else "",
+        )
+        for row in rows
+    ]
+    confidence = result.settings.get("confidence") if isinstance(result, Result) else None
+    confidence = confidence or getattr(result, "confidence", 0.95)
+    legend = {"value": "mean", "interval": f"{confidence:.0%} interval", "beside": BESIDE.get(beside, "")}
+    scores = result.scores if isinstance(result, Comparison) else result
+    bounds = scores.bounds if isinstance(scores, Scores) else "ties" if isinstance(result, Checks) else "unjudged"
+    legend["bounds"] = f"bounds ({'unjudged, ties' if bounds == 'both' else bounds})"
+    axes = draw_lines(lines, ax, rows[0]["measure"], legend)
+    if any(line.note for line in lines):
+        below: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "va": "top"}
+        axes.annotate(SHARED_LETTER, (1, 0), (0, -28), fontsize=6, color="0.35", **below)
+    return axes
+
+
+def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
+    if isinstance(result, Comparison):
+        return result.leaderboard(measure or result.measures[0])
+    if hasattr(result, "leaderboard"):
+        found: list[dict[str, Any]] = result.leaderboard(measure)
+        return [row for row in found if row["mean"] is not None]
+    if isinstance(result, Checks):
+        names = [effect.measure for run in result.runs for effect in run.effects]
+        rows = places_by_ties(result.runs, names.index(measure) if measure else 0)
+    else:
+        rows = list((result.mean() if isinstance(result, Scores) else result).rows())
+    if not rows or "against" in rows[0]:
+        raise UsageError("A leaderboard needs at least one run.")
+    label = str(parse_measure(measure)) if measure else rows[0]["measure"]
+    asked = [row for row in rows if row["measure"] == label and row.get("query_id", ALL) == ALL]
+    if not asked:
+        raise UsageError(f"There is no score by {label}.")
+    value = next(name for name in ("mean", "value", "estimate") if name in asked[0])
+    return best_first([row | {"mean": row[value]} for row in asked], parse_measure(label))
 
 
 @figure
@@ -160,33 +236,6 @@ def _draw_topics(axes: Axes, values: Floats, names: Sequence[str], sign: str = "
     axes.set_xticks(range(values.size) if named else [], names if named else [])
     axes.tick_params(axis="x", rotation=90, length=0, labelsize=min(7, 220 / values.size))
     draw_legend(axes)
-    return axes
-
-
-@figure
-def topic_overlap(similarity: Similarity, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw how similar two rankings are per topic, those that changed most first, and the mean as a line.
-
-    Parameters
-    ----------
-    similarity
-        As from ``similarity``, of two runs.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> runs = {"a": {"1": ["x", "y"], "2": ["x"]}, "b": {"1": ["z", "w"], "2": ["x"]}}
-    >>> axes = rb.plots.topic_overlap(rb.similarity(runs))
-    >>> [label.get_text() for label in axes.get_xticklabels()]
-    ['1', '2']
-    """
-    if similarity.first.size != 1:
-        raise UsageError("Overlap by topic needs two runs.")
-    label = measure or similarity.measures[0]
-    value = similarity.value[similarity.measures.index(label), 0]
-    order = np.argsort(value, kind="stable")
-    axes = _draw_topics(fresh_axes(ax), value[order], [similarity.query_ids[topic] for topic in order])
-    axes.set(ylabel=label, xlabel=f"{' and '.join(shorten(similarity.runs, LONGEST_NAME // 2))}, {order.size} topics")
     return axes
 
 

@@ -20,22 +20,11 @@ MANY_RUNS = 20
 """More runs take the width of a page."""
 
 
-@figure
-def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
+def _draw_agreement(judges: Judges, axes: Axes) -> None:
     """Draw the share of documents that each set of labels calls relevant, by trusted grade, with intervals.
 
     Labels that agree fully are at 0 for non-relevant grades and at 1 for relevant ones (the grey steps).
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> people = {str(topic): {"a": 2, "b": 1, "c": 0} for topic in range(4)}
-    >>> model = {str(topic): {"a": 2, "b": topic % 2, "c": 0} for topic in range(4)}
-    >>> axes = rb.plots.agreement_by_grade(rb.judging.compare_judges(people, {"model": model}))
-    >>> axes.get_legend_handles_labels()[1]
-    ['full agreement', 'model']
     """
-    axes = fresh_axes(ax)
     trusted = sorted({row["trusted"] for row in judges.by_grade})
     place = {grade: number for number, grade in enumerate(trusted)}
     for number, (name, aside) in enumerate(zip(judges.labels, _offsets(judges, 0.18), strict=True)):
@@ -60,7 +49,6 @@ def agreement_by_grade(judges: Judges, ax: Axes | None = None) -> Axes:
         ylim=(-0.03, 1.03),
     )
     draw_legend(axes, ncols=2)
-    return axes
 
 
 def _offsets(judges: Judges, width: float) -> Floats:
@@ -68,35 +56,12 @@ def _offsets(judges: Judges, width: float) -> Floats:
     return np.linspace(-width, width, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
 
 
-@figure
-def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw every run's score by each set of labels minus the trusted one, best run by the trusted labels first.
-
-    Filled marks are runs that labels favour or penalise significantly more than the others; a dashed line is the mean
-    bias of all runs.
-
-    Parameters
-    ----------
-    judges
-        As from ``judges``, with runs.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> people = {str(topic): {"a": 1, "b": 0} for topic in range(4)}
-    >>> model = {str(topic): {"a": 1, "b": topic % 2} for topic in range(4)}
-    >>> runs = {"one": {topic: ["a"] for topic in people}, "two": {topic: ["b"] for topic in people}}
-    >>> axes = rb.plots.bias_by_run(rb.judging.compare_judges(people, {"model": model}, runs, "P@1"))
-    >>> [label.get_text() for label in axes.get_xticklabels()]
-    ['one', 'two']
-    """
-    if not judges.systems:
-        raise UsageError("A bias by run needs runs.")
+def _draw_bias(judges: Judges, measure: str | None, axes: Axes) -> None:
+    """Draw every run's score by each set of labels minus the trusted one, best run by the trusted labels first."""
     label = judges.measures[0] if measure is None else str(measure)
     if label not in judges.measures:
         raise UsageError(f"These labels were not compared by {label}, but by {', '.join(judges.measures)}.")
     runs = list(dict.fromkeys(row["run"] for row in judges.systems if row["measure"] == label))
-    axes = fresh_axes(ax, 3.0, "column" if len(runs) <= MANY_RUNS else "page")
     for number, (name, aside) in enumerate(zip(judges.labels, _offsets(judges, 0.25), strict=True)):
         rows = [row for row in judges.systems if row["measure"] == label and row["labels"] == name]
         colour: dict[str, Any] = {"color": colour_of(number)}
@@ -117,12 +82,15 @@ def bias_by_run(judges: Judges, measure: str | None = None, ax: Axes | None = No
     axes.set_ylabel(f"{label}: labels {MINUS} {judges.settings['trusted']}")
     axes.set_xlim(-0.6, len(runs) - 0.4)
     draw_legend(axes, ncols=min(4, len(judges.labels)))
-    return axes
 
 
 @figure
 def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
-    """Draw agreement by grade and, if there are runs, bias by run, on one new figure.
+    """Draw what share of each trusted grade labels call relevant and, if there are runs, each run's bias beside it.
+
+    Labels that agree fully are on the grey steps. A bias is a run's score by the labels minus the trusted one, the best
+    run by the trusted labels first; filled marks are runs that labels favour or penalise significantly more than the
+    others, dashed lines the mean bias of all runs.
 
     Parameters
     ----------
@@ -144,10 +112,11 @@ def labels_overview(judges: Judges, measure: str | None = None) -> Axes:
     >>> len(axes.get_figure().axes)
     2
     """
-    if not judges.systems:
-        return agreement_by_grade(judges)
-    many = len({row["run"] for row in judges.systems}) > MANY_RUNS
-    shape: dict[str, Any] = {"height_ratios": (1, 1.4)} if many else {"width_ratios": (1, 1.6)}
-    panels = fresh_panels(1 + many, 2 - many, figsize=(INCHES["page"], 5.4 if many else 2.8), **shape)
-    bias_by_run(judges, measure, panels.flat[1])
-    return agreement_by_grade(judges, panels.flat[0])
+    if judges.systems:
+        many = len({row["run"] for row in judges.systems}) > MANY_RUNS
+        shape: dict[str, Any] = {"height_ratios": (1, 1.4)} if many else {"width_ratios": (1, 1.6)}
+        panels = fresh_panels(1 + many, 2 - many, figsize=(INCHES["page"], 5.4 if many else 2.8), **shape)
+        _draw_bias(judges, measure, panels.flat[1])
+    axes: Axes = panels.flat[0] if judges.systems else fresh_axes(None)
+    _draw_agreement(judges, axes)
+    return axes

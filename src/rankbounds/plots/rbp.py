@@ -1,4 +1,4 @@
-"""Figures of RBP: weights of ranks, bounds by depth and persistence, residuals, published scores at another p."""
+"""Figures of RBP: weights of ranks, bounds, published scores at another p, what unjudged documents leave uncertain."""
 
 # ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures.rank_biased_precision import RBP
-from rankbounds.paper import INCHES
-from rankbounds.plots.intervals import LETTERS, LONGEST_NAME, TALLEST
 from rankbounds.plots.style import (
     COLOURS,
     LINES,
@@ -22,20 +20,23 @@ from rankbounds.plots.style import (
     draw_legend,
     figure,
     fresh_axes,
-    fresh_panels,
     in_legend,
 )
+from rankbounds.probability.distribution import Distribution, distribution_of_sum
+from rankbounds.probability.models.urn import urn_moments
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import transfer_published
 from rankbounds.rbp.published_score import Published
-from rankbounds.terminal import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CURVES = 8
-"""At most this many recall-precision curves have a colour and a name."""
+SHARES = (0.05, 0.2, 0.35, 0.5)
+STEPS = 80
+"""Of a density."""
+EXACT_SECONDS = 0.5
+"""For either end of an exact range."""
 
 
 @figure
@@ -56,12 +57,13 @@ def contribution_of_ranks(p: Sequence[float] = PERSISTENCES, depth: int = 20, *,
     >>> axes.lines[0].get_ydata().tolist()
     [0.5, 0.25, 0.125]
     """
-    axes = fresh_axes(ax)
     from matplotlib.ticker import MaxNLocator
 
+    axes = fresh_axes(ax)
     for number, persistence in enumerate(p):
         weights = RBP(p=persistence).weights(depth)
-        axes.plot(np.arange(1, depth + 1), weights, label=f"p = {persistence:g}", **_marked_line(number))
+        look: dict[str, Any] = {"linestyle": LINES[number % 4], "color": colour_of(number)}
+        axes.plot(np.arange(1, depth + 1), weights, label=f"p = {persistence:g}", marker="o", markersize=2.5, **look)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set(xlabel="rank", ylabel="contribution to RBP", xlim=(0.5, depth + 0.5), ylim=(0, None))
     draw_legend(axes)
@@ -153,91 +155,6 @@ def bounds_by_persistence(
     return axes
 
 
-@figure
-def residual_parts(scores: Scores, *, ax: Axes | None = None) -> Axes:
-    """Draw a bar per run: its certain mean RBP, and on top what unjudged documents and the lists' ends leave open.
-
-    Parameters
-    ----------
-    scores
-        As from ``evaluate``, with a measure that has a residual, such as RBP, and bounds for unjudged documents. If the
-        bounds do not cover ties, a thin bar below shows how far their order moves the score.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> scores = rb.evaluate({"q": {"a": 1}}, {"mine": {"q": {"a": 2.0, "b": 1.0}}}, "RBP(p=0.5)")
-    >>> axes = rb.plots.residual_parts(scores)
-    >>> [float(bar.get_width()) for bar in axes.patches]
-    [0.5, 0.25, 0.25]
-    """
-    mean = scores.mean()
-    column = next((number for number, measure in enumerate(mean.measures) if measure.has_residual), None)
-    if column is None or mean.parts is None or mean.bounds == "ties":
-        raise UsageError(
-            "This figure needs a measure with a residual, such as RBP, with bounds for unjudged documents."
-        )
-    step = min(0.19, TALLEST / max(len(mean.runs), 1))
-    axes = fresh_axes(ax, max(1.4, step * len(mean.runs) + 1.0))
-    unjudged, tail, ties = mean.parts[:, :, 0, column]
-    place, left = np.arange(len(mean.runs)), mean.low[:, 0, column]
-    stack = [(left, 0, "certain"), (unjudged, 1, "unjudged documents"), (tail, 4, "beyond the list")]
-    if mean.bounds == "both":
-        stack.append((ties, 5, "order of ties"))
-    start = np.zeros(len(mean.runs))
-    for width, colour, label in stack:
-        named = label if (width > 0).any() else "_"
-        axes.barh(place, width, left=start, height=0.7, color=COLOURS[colour], label=named)
-        start = start + width
-    if mean.bounds != "both" and (ties > 0).any():
-        axes.barh(place + 0.43, ties, left=left, height=0.12, color="black", label="order of ties (width)")
-    axes.set_yticks(place, shorten(list(mean.runs), LONGEST_NAME), fontsize=min(LETTERS, 72 * step * 0.9))
-    axes.set(xlim=(0, 1), ylim=(len(mean.runs) - 0.4, -0.6), xlabel=f"mean {mean.measures[column]}")
-    axes.tick_params(axis="y", length=0)
-    draw_legend(axes, ncols=2)
-    return axes
-
-
-@figure
-def recall_precision(scores: Scores, *, ax: Axes | None = None) -> Axes:
-    """Draw recall-precision curves: mean interpolated precision at points of recall; of many runs, the best in colour.
-
-    Parameters
-    ----------
-    scores
-        As from ``evaluate`` with several measures ``IPrec(recall=...)``.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> measures = [f"IPrec(recall={recall})" for recall in (0, 0.5, 1)]
-    >>> scores = rb.evaluate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "c": 2.0, "b": 1.0}}, measures)
-    >>> axes = rb.plots.recall_precision(scores)
-    >>> axes.lines[0].get_ydata().round(3).tolist()
-    [1.0, 1.0, 0.667]
-    """
-    axes = fresh_axes(ax)
-    mean = scores.mean()
-    points = [(measure.recall, column) for column, measure in enumerate(mean.measures) if hasattr(measure, "recall")]
-    if len(points) < 2:
-        raise UsageError("A recall-precision curve needs IPrec at several points of recall.")
-    recall, columns = zip(*sorted(points), strict=True)
-    curves = mean.value[:, 0, list(columns)]
-    best, others = np.split(np.argsort(-np.nanmean(curves, axis=1), kind="stable"), [MOST_CURVES])
-    for number, run in enumerate(np.sort(best).tolist()):
-        axes.plot(recall, curves[run], label=in_legend(mean.runs[run]), **_marked_line(number))
-    if others.size:
-        labels = [f"{others.size} other runs", *["_"] * (others.size - 1)]
-        axes.plot(recall, curves[others].T, color="0.8", linewidth=0.5, zorder=1, label=labels)
-    axes.set(xlabel="recall", ylabel="interpolated precision", xlim=(0, 1), ylim=(0, 1))
-    draw_legend(axes)
-    return axes
-
-
-def _marked_line(number: int) -> dict[str, Any]:
-    return {"linestyle": LINES[number % 4], "marker": "o", "markersize": 2.5, "color": colour_of(number)}
-
-
 def _number_of_run(scores: Scores, name: str | None) -> int:
     if name is None:
         return 0
@@ -258,9 +175,7 @@ def range_over_persistence(
     *,
     persistences: Sequence[float] | Floats | None = None,
     methods: Sequence[str] = ("relaxed", "exact", "greedy"),
-    time_limit: float = 0.5,
     marks: Sequence[float] = (),
-    legend: bool = True,
 ) -> Axes:
     """Draw the range of a published score over all persistences: bands for relaxed and exact, lines for greedy.
 
@@ -274,12 +189,8 @@ def range_over_persistence(
         Where to compute the ranges; by default at 33 places.
     methods
         Which to draw, of ``relaxed``, ``exact`` and ``greedy``.
-    time_limit
-        Seconds for either end of an exact range.
     marks
         Persistences to mark by a dotted line.
-    legend
-        Whether to draw one.
 
     Examples
     --------
@@ -294,7 +205,7 @@ def range_over_persistence(
     grid = np.unique([*chosen, published.p, *marks])
     for method, alpha in (("relaxed", 0.18), ("exact", 0.45)):
         if method in methods:
-            ranges = [transfer_published(published, to, method, time_limit) for to in grid.tolist()]  # type: ignore[arg-type]
+            ranges = [transfer_published(published, to, method, EXACT_SECONDS) for to in grid.tolist()]  # type: ignore[arg-type]
             low, high = [there.low for there in ranges], [there.high for there in ranges]
             axes.fill_between(grid, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=method)
     if "greedy" in methods and published.steps == 1 and published.depth is None:
@@ -310,8 +221,7 @@ def range_over_persistence(
         axes.axvline(mark, color="grey", linewidth=0.8, linestyle=":")
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="persistence p", ylabel="RBP")
     axes.set_title(f"RBP {published}")
-    if legend:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.4, ncols=3)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.4, ncols=3)
     return axes
 
 
@@ -324,54 +234,101 @@ def _draw_vectors(axes: Axes, published: Published, grid: Floats) -> None:
         axes.plot(grid, curve, dashes, color=COLOURS[1], linewidth=1.2, label=name)
 
 
+def _draw_distribution(axes: Axes, distribution: Distribution, *, normal: bool, colour: str, label: str) -> None:
+    """Draw the density of an uncertain score, and perhaps the normal curve of the same mean and sd."""
+    kept = distribution.probability > 1e-9
+    low, high = distribution.value[kept][0], distribution.value[kept][-1]
+    edges = np.linspace(low, high, STEPS + 1) if high > low else np.array([low - 1e-6, low + 1e-6])
+    share = np.diff(np.append(0.0, distribution.cdf(edges[1:])))
+    axes.step(edges, np.append(share / np.diff(edges), 0.0), where="post", color=colour, label=label)
+    if normal and distribution.sd > 0:
+        x = np.linspace(low, high, 400)
+        bell = np.exp(-(((x - distribution.mean) / distribution.sd) ** 2) / 2) / (distribution.sd * np.sqrt(2 * np.pi))
+        axes.plot(x, bell, color=colour, linewidth=0.8, linestyle="--")
+    axes.set(ylabel="density")
+    axes.set_ylim(bottom=0)
+
+
 @figure
-def range_panel(
-    persistences: Sequence[float] = (0.2, 0.5, 0.8),
-    scores: Sequence[float] = (0.2, 0.5, 0.8),
-    axes: Any = None,
+def rbp_uncertainty(
+    ax: Axes | None = None,
     *,
-    digits: int = 4,
-    **options: Any,
-) -> Any:
-    """Draw a panel for every p and score, each the range over all persistences (Figure 3 of the paper).
+    q: Sequence[float] = SHARES,
+    p: float = 0.8,
+    judged_depth: int = 10,
+    depth: int = 100,
+    topics: int = 1,
+) -> Axes:
+    """Draw what the ranks below the judged depth add to RBP (or to its mean over topics), for several probabilities.
 
     Parameters
     ----------
-    persistences
-        One per column.
-    scores
-        One per row, the lowest at the bottom.
-    axes
-        An array of Axes to draw on; by default a new figure.
-    digits
-        The number of known digits of the scores.
-    **options
-        Those of ``range_over_persistence``.
+    q
+        Probabilities that an unjudged document is relevant, a line for each.
+    depth
+        The last rank of all.
 
-    Returns
-    -------
-    array of matplotlib Axes
-        A score that cannot occur at its p leaves a panel that says so.
+    Notes
+    -----
+    Park's Figure 1 for one topic (best with axes for each q: a small one makes a tall spike); Figure 2 with
+    ``topics=50``, where dashes are the normal approximation.
 
     Examples
     --------
     >>> import rankbounds as rb
-    >>> axes = rb.plots.range_panel([0.2, 0.8], [0.5], methods=["relaxed"])
-    >>> [panel.get_title() for panel in axes[0]], axes[0, 0].texts[0].get_text()
-    (['RBP 0.5000 at p=0.2', 'RBP 0.5000 at p=0.8'], 'cannot occur')
+    >>> axes = rb.plots.rbp_uncertainty(q=[0.2, 0.5], depth=20)
+    >>> axes.get_xlabel(), len(axes.lines)
+    ('added to RBP by ranks 11 to 20 (p = 0.8)', 2)
     """
-    if axes is None:
-        size = (INCHES["page"], 1.9 * len(scores) + 0.4)
-        axes = fresh_panels(len(scores), len(persistences), figsize=size, sharex=True, sharey=True)
-    for row, score in enumerate(sorted(scores, reverse=True)):
-        for column, p in enumerate(persistences):
-            ax = axes[row, column]
-            try:
-                range_over_persistence(Published(score, p, digits=digits), ax, legend=False, **options)
-            except DataError:
-                ax.text(0.5, 0.5, "cannot occur", ha="center", va="center", color="grey")
-                ax.set_title(f"RBP {score:.{digits}f} at p={p:g}")
-            ax.label_outer()
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    axes[0, 0].get_figure().legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    axes = fresh_axes(ax)
+    weights = np.tile(((1 - p) * p ** np.arange(depth))[judged_depth:], topics) / topics
+    for number, share in enumerate(q):
+        distribution = distribution_of_sum(weights, np.full(weights.size, float(share)))
+        look: dict[str, Any] = {"colour": colour_of(number), "label": f"q = {share:g}"}
+        _draw_distribution(axes, distribution, normal=topics > 1, **look)
+    what = "RBP" if topics == 1 else f"mean RBP of {topics} topics\n"
+    axes.set_xlabel(f"added to {what} by ranks {judged_depth + 1} to {depth} (p = {p:g})".replace("\n ", "\n"))
+    draw_legend(axes, ncols=4, columnspacing=0.8, handlelength=1.2)
+    return axes
+
+
+@figure
+def urn_contours(
+    ax: Axes | None = None,
+    *,
+    what: str = "mean",
+    p: float = 0.8,
+    n_documents: int = 100,
+    judged_depth: int = 10,
+    topics: int = 50,
+) -> Axes:
+    """Draw the mean or sd of what lies below the judged depth, by relevance ratio w and share q of relevant documents.
+
+    Parameters
+    ----------
+    what
+        ``"mean"`` or ``"sd"``.
+    n_documents
+        The number of documents in each list.
+
+    Notes
+    -----
+    Park's Figure 3, computed exactly by recursion instead of simulation.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> axes = rb.plots.urn_contours(n_documents=20, judged_depth=5)
+    >>> axes.get_title().splitlines()
+    ['mean of what ranks below 5 add', '(p = 0.8, 50 topics)']
+    """
+    axes = fresh_axes(ax)
+    ratio, share = np.linspace(0.05, 1, 39), np.linspace(0.05, 0.5, 19)
+    moments = urn_moments(n_documents, share[:, None], ratio, p, judged_depth, topics)
+    surface = moments.mean if what == "mean" else moments.sd
+    lines = axes.contour(ratio, share, surface, levels=10, cmap="viridis")
+    axes.clabel(lines, fontsize=5.5)
+    axes.set(xlabel="relevance ratio w (1: random order)", ylabel="share of relevant documents q")
+    name = "mean" if what == "mean" else "sd"
+    axes.set_title(f"{name} of what ranks below {judged_depth} add\n(p = {p:g}, {topics} topics)")
     return axes

@@ -126,7 +126,17 @@ def range_of_score(result: StudyResult, axes: Axes) -> None:
 )
 def panels_of_scores(result: StudyResult, axes: Any) -> None:
     """The same for several scores and persistences (Figure 3)."""
-    rb.plots.range_panel(result.settings["persistences"], result.settings["scores"], axes, methods=METHODS)
+    settings = result.settings
+    for row, score in enumerate(sorted(settings["scores"], reverse=True)):
+        for column, p in enumerate(settings["persistences"]):
+            panel = axes[row, column]
+            panel.set_title(f"RBP {score:.4f} at p={p:g}")
+            with contextlib.suppress(rb.DataError):  # a score that cannot occur there has an empty panel
+                rb.plots.range_over_persistence(rb.rbp.Published(score, p, digits=4), panel, methods=METHODS)
+                panel.get_legend().remove()
+            panel.label_outer()
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].get_figure().legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
 
 @range_by_persistence.figure()

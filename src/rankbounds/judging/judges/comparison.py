@@ -102,11 +102,7 @@ class Judges(CaptionedTables):
     systems: list[dict[str, Any]]
     orderings: list[dict[str, Any]]
     changes: list[dict[str, Any]]
-
-    @property
-    def figures(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
-        return ("labels_overview", "agreement_by_grade", "bias_by_run") if self.systems else ("agreement_by_grade",)
+    figures = ("labels_overview",)
 
     @property
     def labels(self) -> list[str]:
