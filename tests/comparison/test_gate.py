@@ -451,26 +451,6 @@ class TestSavedScores:
             ("dense", None, "pass"),
         ]
 
-    def test_several_baselines_are_each_compared_with_the_other_runs(self, command):
-        asked = ["compare", QRELS, BM25, RERANKED, DENSE, "--fail-if", "AP worse", "--fail-if", "AP < 0.1"]
-        named = ["--baseline-run", "bm25", "--baseline-run", "reranked"]
-        code, out, err = command(*asked, *named, "--format", "json")
-        found = json.loads(out)["baselines"]
-        assert list(found) == ["bm25", "reranked"]
-        for baseline, run in (("bm25", BM25), ("reranked", RERANKED)):
-            alone = json.loads(command("compare", QRELS, run, DENSE, *asked[5:], "--format", "json")[1])
-            assert [row["run"] for row in found[baseline]["gate"]["conditions"]] == ["dense", "dense"]
-            assert found[baseline]["gate"]["conditions"][0]["p_fail"] == alone["gate"]["conditions"][0]["p_fail"]
-            assert {row["against"] for row in found[baseline]["pairs"]} == {baseline}
-            assert {row["run"] for row in found[baseline]["pairs"]} == {"dense"}
-        assert err.count("gate ") == 3, "the value has no baseline and is told once"
-        assert code == max(found[name]["gate"]["exit_code"] for name in found)
-        _, out, _ = command(*asked, *named)
-        assert out.index("Against bm25:") < out.index("Against reranked:") < out.index("not corrected for the")
-        cases = ElementTree.fromstring(command(*asked, *named, "--format", "junit")[1]).iter("testcase")
-        assert [case.get("classname") for case in cases] == ["dense against bm25", "dense", "dense against reranked"]
-        assert command(*asked, *named, "--baseline-run", "bm52")[0] == 2
-
     def test_a_single_run_without_a_question_is_no_comparison(self, command):
         code, out, err = command("compare", QRELS, BM25)
         assert (code, out, "at least two runs" in err) == (2, "", True)

@@ -43,14 +43,12 @@ FOR_PAPERS = ("latex", "markdown")
     replace(scoring.TOP, help="show the N best runs only; tests include all of them", everyday=False),
     Option("--per-topic", "for two runs: show the topics, largest difference first", everyday=True),
     *scoring.TESTS,
-    *group_under(
-        "test",
-        Option(
-            "--baseline-run NAME",
-            "compare all other runs with this one, instead of all pairs; may be repeated",
-            repeated=True,
-            everyday=True,
-        ),
+    Option(
+        "--baseline-run NAME",
+        "compare all other runs with this one, instead of all pairs",
+        dest="reference",
+        group="test",
+        everyday=True,
     ),
     *scoring.BY,
     *group_under(
@@ -96,11 +94,10 @@ def run_compare(options: Options) -> int:
 
     --fail-if "nDCG@10 worse" is a gate: it passes when a loss of the margin or more is ruled out, fails when a loss is
     shown, and otherwise is undecided; the output says why, and what would decide it. Several runs are corrected for
-    their number (Holm), in the gate as in the tables. With several baselines, all other runs are compared with each of
-    them.
+    their number (Holm), in the gate as in the tables.
     """
     from rankbounds.comparison import Evidence, compare_scores
-    from rankbounds.comparison.gate.gate import Gate, hold, parse_conditions
+    from rankbounds.comparison.gate.gate import hold, parse_conditions
     from rankbounds.comparison.testing import PairTesting
     from rankbounds.evaluation.clusters import clusters_in_ids
 
@@ -144,40 +141,32 @@ def run_compare(options: Options) -> int:
         candidates = scores.runs[-len(candidates) :]
     doing("testing differences")
     own = None if options.baseline else evidence  # (saved scores are not those of the lists)
-    baselines = list(dict.fromkeys(options.baseline_run or [None]))
-    parts = {}
-    for baseline in baselines:
-        others = {*baselines} - {baseline}
-        some = scores.filter(run=[run for run in scores.runs if run not in others]) if others else scores
-        part = parts[baseline] = Part(options, some)
-        if evidence is not None and scores.origin is not None:
-            part.fingerprint = fingerprint(scores.origin)
-        if len(some.runs) > 1 or not (options.save or conditions):
-            clusters = scoring.clusters_from(options, some.query_ids)
-            testing = call(options, PairTesting, baseline=baseline, clusters=clusters)
-            found = compare_scores(some[compared], testing, evidence=own)
-            part.comparison = found.sort(options.sort)
-        if options.by or options.by_prefix:
-            part.slices = slices_from(options, part.comparison)
-        if conditions:
-            first = None if options.baseline_run or len(some.runs) != 2 else some.runs[0]
-            asked = [run for run in candidates if run not in (*baselines, first)]
-            judged = {"scores": some, "evidence": evidence, "candidates": asked}
-            part.gate = call(options, hold, part.comparison, conditions, **judged)
-        if trusted is not None and options.bounds == "unjudged" and len(baselines) == 1:
-            part.rests = trusted.rests_on_labels_of(some[compared])
-    comparison, sliced = parts[baselines[0]].comparison, parts[baselines[0]].slices
-    output.write_figure(options, comparison or scores if sliced is None else sliced)
+    answer = Answer(options, scores)
+    if evidence is not None and scores.origin is not None:
+        answer.fingerprint = fingerprint(scores.origin)
+    if len(scores.runs) > 1 or not (options.save or conditions):
+        clusters = scoring.clusters_from(options, scores.query_ids)
+        testing = call(options, PairTesting, baseline=options.reference, clusters=clusters)
+        answer.comparison = compare_scores(scores[compared], testing, evidence=own).sort(options.sort)
+    comparison = answer.comparison
+    if options.by or options.by_prefix:
+        answer.slices = slices_from(options, comparison)
+    if conditions:
+        first = None if options.reference or len(scores.runs) != 2 else scores.runs[0]
+        candidates = [run for run in candidates if run not in (options.reference, first)]
+        judged = {"scores": scores, "evidence": evidence, "candidates": candidates}
+        answer.gate = call(options, hold, comparison, conditions, **judged)
+    if trusted is not None and options.bounds == "unjudged":
+        answer.rests = trusted.rests_on_labels_of(scores[compared])
+    output.write_figure(options, comparison or scores if answer.slices is None else answer.slices)
     output.write_bibtex(options, bibtex(scores.measures) if comparison is None else comparison.to_bibtex())
-    outcomes = [outcome for part in parts.values() if part.gate is not None for outcome in part.gate.outcomes]
-    whole = Gate(list(dict.fromkeys(outcomes)), options.undecided) if outcomes else None  # a value counts once
-    output.write_text(options, whole.junit() if whole is not None and options.format == "junit" else render(parts))
-    if whole is None:
+    output.write_text(options, answer.render())
+    if answer.gate is None:
         return 0
     if options.by or options.by_prefix:
         say(f"The gate is about all {len(scores.query_ids)} topics together, and not about the slices.")
-    say_all(outcome.words() for outcome in whole.outcomes)
-    return whole.exit_code
+    say_all(outcome.words() for outcome in answer.gate.outcomes)
+    return answer.gate.exit_code
 
 
 def _check(options: Options) -> None:
@@ -192,8 +181,6 @@ def _check(options: Options) -> None:
     in_slices = options.by or options.by_prefix
     if asked and not options.fail_if:
         raise UsageError(f'{asked} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
-    if options.figure and len(set(options.baseline_run or ())) > 1:
-        raise UsageError("--figure draws one comparison: give one --baseline-run.")
     if in_slices and options.test == "tost":
         raise UsageError("--by asks where runs differ, --test tost asks whether they are alike: use one of them.")
     if options.by_prefix == "":
@@ -229,8 +216,8 @@ def slices_from(options: Options, comparison: Comparison | None) -> Slices:
 
 
 @dataclass
-class Part:
-    """The output for one baseline, or for all pairs; for one run its scores alone."""
+class Answer:
+    """What is written of a comparison; for one run its scores alone."""
 
     options: Options
     scores: Scores
@@ -267,9 +254,13 @@ class Part:
         content |= {"fingerprint": self.fingerprint} if self.fingerprint else {}
         return content | ({"model_labels": list(self.rests)} if self.rests else {})
 
-    def text(self) -> str:
-        """Everything for people, in the format asked for."""
+    def render(self) -> str:
+        """Everything, in the format asked for."""
         kind, sliced = self.options.format, self.slices
+        if kind == "json":
+            return json_of(self.content(), indent=1) + "\n"
+        if kind == "junit" and self.gate is not None:
+            return self.gate.junit()
         parts = [self.scores.render(kind)] if self.comparison is None else self._shown_parts(self.comparison)
         if sliced is not None:
             parts += [table.render(kind) for table in sliced.tables()]
@@ -301,19 +292,6 @@ class Part:
         texts += [in_prose(sentence, kind) for sentence in self.rests]
         texts += [] if kind in FOR_PAPERS else [in_prose(comparison.method(), kind)]
         return [text if text.endswith("\n") else f"{text}\n" for text in texts]
-
-
-def render(parts: Mapping[str | None, Part]) -> str:
-    """Format the comparison, or those with several baselines one after the other."""
-    one, kind = next(iter(parts.values())), next(iter(parts.values())).options.format
-    if kind == "json":
-        content = {baseline: part.content() for baseline, part in parts.items()}
-        return json_of(one.content() if len(parts) == 1 else {"baselines": content}, indent=1) + "\n"
-    if len(parts) == 1:
-        return one.text()
-    texts = [text for name, part in parts.items() for text in (in_prose(f"Against {name}:", kind), part.text())]
-    end = f"p-values are not corrected for the {len(parts)} baselines."
-    return "\n".join([*texts, in_prose(end, kind)])
 
 
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
