@@ -20,7 +20,7 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.comparison import Evidence
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import join_lists
-from rankbounds.measures.naming.registry import REGISTRY
+from rankbounds.measures import REGISTRY
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions, RelevantGrades, draw_differences, error_of_share
 from rankbounds.probability.models.probabilities import Constant
