@@ -189,7 +189,7 @@ def test_line_order_against_score(run_file):
     found = finding(path, "line_against_score")
     assert (found.count, found.severity) == (1, "warning")  # the lines of one topic need not stand together
     assert found.places == [f"{path}:3"]
-    assert found.examples[0].startswith('document "b" of topic "1" has score 2.0, more than the 1.0')
+    assert found.examples[0].startswith('document "b" of topic "1" has score 2, more than the 1 of')
     assert finding(path, "rank_against_score").count == 1
     assert checked(path).count("line_against_rank") == 0
     assert checked(path).ok

@@ -36,31 +36,25 @@ from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.phrases import some
 from rankbounds.threads import Progress, in_threads, processors
 
-
-@dataclass(frozen=True)
-class Problem:
-    """What makes lines, or the whole file, unusable as they stand: how often, and what is wrong where first."""
-
-    kind: str
-    """``unreadable``, ``bad_line``, ``bad_score``, ``bad_rank`` or ``duplicate``."""
-    count: int
-    examples: Sequence[tuple[Place, str]]
+_KINDS = {"bad_line": (SHORT, OVERLONG), "bad_score": (NO_SCORE,), "duplicate": (REPEATED,)}
 
 
-Usable: TypeAlias = tuple[Run | None, Sequence[Problem], int]
-"""What can be used of a run file, what is wrong with the rest, and how many lines it has."""
+def read_usable(source: RunToRead, examples: int) -> tuple[Run | None, list[Finding], int]:
+    """Return what can be used of a run, what is wrong with the rest, and how many lines it has.
 
-
-def read_usable(file: str, read: Callable[[], Run], examples: int) -> Usable:
-    """Read a run; if it cannot be read as a whole, read the usable lines, and find what is wrong with the others."""
-    if file != STANDARD_INPUT and not os.path.exists(file):
+    Of a file that cannot be read as a whole, the usable lines are read.
+    """
+    file = source.path or source.place
+    if source.path not in (None, STANDARD_INPUT) and not os.path.exists(file):
         raise DataError(file, "there is no such file.")
     try:
-        run = read()
+        run = source.read()
         run.stated_rank  # noqa: B018 (a rank that is no number is found here)
-        return run, (), len(run)
+        return run, [], len(run)
     except DataError as error:
-        whole = [Problem("unreadable", 1, [(error.place or Place(file), error.advice)])]
+        whole = [Finding.of("unreadable", 1, examples=[(error.place or Place(file), error.advice)][:examples])]
+    if source.path is None:
+        return None, whole, 0
     try:
         text = read_text(file)
         if parquet.is_parquet(file, RUN_COLUMNS) or formats.recognise(text, file) != "trec":
@@ -72,13 +66,10 @@ def read_usable(file: str, read: Callable[[], Run], examples: int) -> Usable:
         layout = trec.run_layout(fields, place)
     except DataError:
         return None, whole, lines
-    return (*_read_leniently(text, layout, examples), lines)
+    return (*_read_leniently(text, layout, examples, lines), lines)
 
 
-_KINDS = {"bad_line": (SHORT, OVERLONG), "bad_score": (NO_SCORE,), "duplicate": (REPEATED,)}
-
-
-def _read_leniently(text: Text, layout: trec.Layout, examples: int) -> tuple[Run | None, Sequence[Problem]]:
+def _read_leniently(text: Text, layout: trec.Layout, examples: int, lines: int) -> tuple[Run | None, list[Finding]]:
     """Read the usable lines, and what is wrong with the others."""
     problems = Problems(lenient=True, most=max(examples, 1), model="most lines")
     try:
@@ -87,20 +78,18 @@ def _read_leniently(text: Text, layout: trec.Layout, examples: int) -> tuple[Run
         read = None
     found = []
     for kind, left_out in _KINDS.items():
-        errors = [error for one in left_out for error in problems.errors.get(one, ())]
-        told = [(error.place or Place(text.name), error.problem) for error in sorted(errors, key=line_of_error)]
-        count = sum(problems.left_out[one].count or 0 for one in left_out if one in problems.left_out)
-        found += [Problem(kind, count, told[:examples])] if count else []
+        errors = sorted((error for one in left_out for error in problems.errors.get(one, ())), key=line_of_error)
+        told = [(error.place or Place(text.name), error.problem) for error in errors[:examples]]
+        if count := sum(problems.left_out[one].count or 0 for one in left_out if one in problems.left_out):
+            found.append(Finding.of(kind, count, lines, examples=told))
     if read is None:
         return None, found
     tokens = trec.fields_behind(read.pairs)
     wrong = np.empty(0, dtype=np.int64) if layout.rank is None else whole_numbers(tokens)[1]
     if wrong.size:
-        told = [
-            (read.pairs.where(row), f'the rank "{tokens[row]}" is not a whole number.')
-            for row in wrong[:examples].tolist()
-        ]
-        found.append(Problem("bad_rank", wrong.size, told))
+        rows = wrong[:examples].tolist()
+        told = [(read.pairs.where(row), f'the rank "{tokens[row]}" is not a whole number.') for row in rows]
+        found.append(Finding.of("bad_rank", wrong.size, lines, examples=told))
     ranks = None if wrong.size else read.ranks
     return Run._of_pairs(read.tag or plain_name(text.name), read.pairs, read.numbers, ranks), found
 
@@ -205,19 +194,7 @@ class _Limits:
 
 def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], examples: int) -> CheckedRun:
     file = source.path or source.place
-    if source.path is None:
-        try:
-            given = source.read()
-            usable: Usable = given, (), len(given)
-        except DataError as error:
-            usable = None, [Problem("unreadable", 1, [(error.place or Place(file), error.advice)])], 0
-    else:
-        usable = read_usable(source.path, source.read, examples)
-    run, problems, lines = usable
-    found = [
-        Finding.of(one.kind, one.count, None if one.kind == "unreadable" else lines, examples=one.examples[:examples])
-        for one in problems
-    ]
+    run, found, lines = read_usable(source, examples)
     if run is None:
         return CheckedRun(source.name or plain_name(file), file, lines, findings=found)
     found += _topics(run, limits, examples)
