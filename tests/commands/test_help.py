@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from inspect import signature
 
 import pytest
 
@@ -21,6 +22,8 @@ from rankbounds.commands.console import reading, scoring
 from rankbounds.commands.console.help import SHELLS, TO_TYPE, by_question, completion_script
 from rankbounds.commands.console.options import GROUPS
 from rankbounds.commands.console.output import TERMINAL
+from rankbounds.comparison import testing
+from rankbounds.evaluation.assumptions import Assumptions
 
 
 @pytest.mark.parametrize("behind", [False, True])
@@ -209,6 +212,14 @@ def test_commands_have_few_options():
     }
     assert {name: len(options) for name, options in own.items() if len(options) > 30} == {}
     assert sum(map(len, own.values())) + len(known) <= 371
+
+
+def test_options_have_the_defaults_of_what_they_set():
+    for declared, options in ((Assumptions, scoring.ASSUMING), (testing.Testing, scoring.TESTS)):
+        parameters = signature(declared).parameters
+        defaults = {option.dest: option.default for option in options if option.dest in parameters}
+        assert len(defaults) >= 7
+        assert defaults == {name: parameters[name].default for name in defaults}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import progress_on_terminal, say_all
+from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call, everyday, whole
 from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
@@ -243,7 +243,7 @@ def run_similarity(options: Options) -> None:
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
 )
-def run_topics(options: Options) -> None:
+def run_topics(options: Options) -> Any:
     """Plan how many topics (queries) an evaluation needs: sample size for a difference, a margin or an interval.
 
       rankbounds topics qrels.txt runs --difference 0.05
@@ -261,6 +261,4 @@ def run_topics(options: Options) -> None:
         options.measures = options.measures or ["nDCG@10"]
         pilot = scoring.evaluate_from(options)
     clusters = scoring.clusters_from(options, [] if pilot is None else pilot.query_ids)
-    plan = call(options, plan_topics, pilot, clusters=clusters, width=options.interval_width)
-    output.write_rows(options, plan.rows(), plan.columns)
-    say_all(plan.notes())
+    return call(options, plan_topics, pilot, clusters=clusters, width=options.interval_width)

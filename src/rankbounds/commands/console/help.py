@@ -162,10 +162,8 @@ TO_TYPE = {
     "leaderboard": "compare qrels.txt runs",
     "rank": "compare qrels.txt runs",
     "diff": "compare qrels.txt runs/bm25.txt runs/dense.txt",
-    "ab": "compare qrels.txt runs/bm25.txt runs/dense.txt",
     "test": "compare qrels.txt runs/bm25.txt runs/dense.txt",
     "significance": "compare qrels.txt runs/bm25.txt runs/dense.txt",
-    "ttest": "compare qrels.txt runs/bm25.txt runs/dense.txt --test t",
     "t-test": "compare qrels.txt runs/bm25.txt runs/dense.txt --test t",
     "wilcoxon": "compare qrels.txt runs/bm25.txt runs/dense.txt --test wilcoxon",
     "bootstrap": "compare qrels.txt runs/bm25.txt runs/dense.txt --test bootstrap",
@@ -179,10 +177,7 @@ TO_TYPE = {
     "latex": "compare qrels.txt runs --format latex",
     "validate": "check runs",
     "lint": "check runs",
-    "diagnose": "check runs",
     "stats": "check qrels.txt",
-    "statistics": "check qrels.txt",
-    "summary": "check qrels.txt",
     "holes": "judge-next qrels.txt runs",
     "unjudged": "judge-next qrels.txt runs",
     "judge": "serve qrels.txt runs",
@@ -193,14 +188,7 @@ TO_TYPE = {
     "rbo": "similarity runs/bm25.txt runs/dense.txt",
     "kappa": "judges qrels.txt labels.txt",
     "llm": "judges qrels.txt labels.txt",
-    "describe": "check qrels.txt",
-    "reduce": "pool --restrict qrels.txt --keep 50%",
-    "correlation": "study agreement-by-measure qrels.txt runs",
     "kendall": "study agreement-by-measure qrels.txt runs",
-    "tau": "study agreement-by-measure qrels.txt runs",
-    "agreement": "study agreement-by-measure qrels.txt runs",
-    "discriminative-power": "study power-by-measure qrels.txt runs",
-    "bands": "study change-by-banding qrels.txt runs",
     "help": "--help",
     "version": "--version",
     "completion": "--completion bash",
@@ -234,6 +222,8 @@ OPTIONS_MEANT = {"metric": "measure", "metrics": "measure", "plot": "figure", "o
 
 def check_options(program: str, options: Sequence[Option], words: Sequence[str]) -> None:
     """Reject the first unknown option, with a similar one."""
+    from rankbounds.files.records import is_number
+
     flags = [flag for option in options for flag in option.flags]
     known = [flag.removeprefix("--") for flag in flags if flag.startswith("--")]
     formats = [word for option in options if option.dest == "format" for word in words_of(option)]
@@ -242,7 +232,7 @@ def check_options(program: str, options: Sequence[Option], words: Sequence[str])
             return
         flag = word.partition("=")[0]
         option = flag.removeprefix("--")
-        if not flag.startswith("-") or " " in flag or flag in flags or _is_number(flag) or flag == "-":
+        if not flag.startswith("-") or " " in flag or flag in flags or is_number(flag) or flag == "-":
             continue
         if not flag.startswith("--") and flag[:2] in flags:  # -mAP
             continue
@@ -257,14 +247,6 @@ def check_options(program: str, options: Sequence[Option], words: Sequence[str])
             near = did_you_mean(option, known, OPTIONS_MEANT) if flag.startswith("--") else ""
             hint = near.replace('"', '"--', 1)
         raise UsageError(f'There is no option "{flag}".{hint} See "{program} --help".')
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_measure(text: str) -> bool:
