@@ -37,7 +37,7 @@ INTERNAL = {
     "Qrels": "subtopics are_preferences take only_judged trec_lines",
     "Result": "fields",
     "Run": "stated_rank take renamed with_scores with_note trec_lines",
-    "Scores": "fields all_runs_have has_judged",
+    "Scores": "fields has_judged",
     "Slices": "forest_rows method",
     "Published": "values open_values score_range residual_range total_range even_steps single each",
 }

@@ -124,6 +124,11 @@ class PaperTable:
                 table = replace(table, columns=[column for column in table.columns if column.heading != least.heading])
         return table
 
+    def without_small(self, *headings: str) -> list[PaperColumn]:
+        """Return the columns without small print, and without those of these headings."""
+        kept = [column for column in self.columns if column.heading not in headings]
+        return [replace(column, cells=[replace(cell, small="") for cell in column.cells]) for column in kept]
+
     def with_comment(self, whole: PaperTable) -> PaperTable:
         """Say in a comment what of the whole table is left out."""
         shown = {column.heading for column in self.columns}
@@ -175,7 +180,7 @@ def means_table(
     return [*columns, *[PaperColumn("judged@10", list(map(Cell, judged)), False, importance=0)] * bool(judged)]
 
 
-def _table_for_paper(table: Table) -> PaperTable:
+def table_for_paper(table: Table) -> PaperTable:
     """Turn any table into one for a paper; a column of words that are the same in each row goes into the caption."""
     columns, alike = [], []
     for place, heading in enumerate(table.header):
@@ -201,7 +206,7 @@ def write_latex(
     build: Callable[[], Table], words: str, width: str | None = None, *, caption: bool = True, label: str = ""
 ) -> str:
     """Write any table for a paper; as many sentences as two lines hold become its caption, the others comments."""
-    made = fit(lambda _: _table_for_paper(build()), width)
+    made = fit(lambda _: table_for_paper(build()), width)
     first, *more = _SENTENCE_END.split(" ".join(words.split()))
     while more and len(f"{first} {more[0]} {made.caption}") < CAPTION:
         first = f"{first} {more.pop(0)}"
@@ -211,18 +216,18 @@ def write_latex(
     return made.latex(label, caption=caption)
 
 
-def fit(build: Callable[[bool], PaperTable], width: str | None = None, *, keep_small: bool = False) -> PaperTable:
+def fit(build: Callable[[bool], PaperTable], width: str | None = None) -> PaperTable:
     """Return the table in the form that shows most and fits.
 
     Without a ``width``, and where the command line asked for none, it fits a column; where no form but one with names
     cut does, it goes across, as wide as the text of a one-column paper. ``build`` makes the table with small print or
-    without it, and ``keep_small`` says that it is never left out.
+    without it.
     """
     width, digits = width or look().paper, look().digits
     few = min(digits, FEW_DIGITS) if digits == Look().digits else digits
     tried: list[PaperTable] = []
     for kind in [width] if width else ("column", "text"):
-        for with_small, shown in ((True, digits), (keep_small, digits), (keep_small, few)):
+        for with_small, shown in ((True, digits), (False, digits), (False, few)):
             with use_look(Look(digits=shown)):
                 table = replace(build(with_small), kind=kind, across=kind == "page" or (kind == "text" and not width))
             tried.append(table)

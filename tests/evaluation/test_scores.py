@@ -204,33 +204,6 @@ class TestFrames:
         assert scores == before
 
 
-class TestPivot:
-    def test_means_by_run_and_measure(self, scores):
-        wide = scores.pivot(index="run", columns="measure")
-        assert wide.columns == ["run", *map(str, scores.measures)]
-        np.testing.assert_array_equal(wide.drop("run").to_numpy(), scores.mean().value[:, 0])
-        turned = scores.pivot("measure", "run", "high")
-        np.testing.assert_array_equal(turned.drop("measure").to_numpy(), scores.mean().high[:, 0].T)
-
-    def test_topics(self, scores):
-        wide = scores["AP"].pivot(index="topic", columns="run")
-        assert wide["query_id"].to_list() == scores.query_ids
-        np.testing.assert_array_equal(wide.drop("query_id").to_numpy(), scores.value[:, :, 1].T)
-        of_run = scores.run("dense").pivot("query_id", "measure", "judged_at_10")
-        np.testing.assert_array_equal(of_run["AP"].to_numpy(), scores.judged[1])
-
-    @pytest.mark.parametrize(
-        "axes", [("run", "run"), ("topic", "run"), ("topic", "measure"), ("run", "system"), ("run", "measure", "p")]
-    )
-    def test_what_makes_no_table(self, scores, axes):
-        with pytest.raises(rb.UsageError):
-            scores.pivot(*axes)
-
-    def test_a_column_that_would_hide_another(self, scores):
-        with pytest.raises(rb.UsageError, match="Rename"):
-            replace(scores, runs=["query_id", "b", "c"])["AP"].pivot("topic", "run")
-
-
 class TestObjects:
     @pytest.mark.parametrize("copied", COPIES, ids=["copy", "deepcopy", "pickle"])
     def test_copies_are_equal_and_as_closed(self, scores, copied):

@@ -10,10 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-import rankbounds as rb
 from array_scores import scores_of
-from rankbounds.commands.demo import DATA
-from rankbounds.evaluation.best_runs import keep_best
 from rankbounds.stats.rank_correlation import (
     agreement,
     critical_tau,
@@ -164,10 +161,3 @@ class TestAgreementOfOrders:
                 expected = stats.kendalltau(one, other).pvalue
                 assert tau_p_value(one, other) == pytest.approx(expected, rel=1e-9, nan_ok=True)
             assert np.isnan(tau_p_value(apart, constant))
-
-    @pytest.mark.parametrize("best", [1, 2, 5, 9])
-    def test_the_best_runs_are_kept_in_the_order_given(self, best):
-        files = str(DATA / "qrels.txt"), str(DATA / "runs")
-        scores = rb.evaluate(*files, "nDCG@10", bounds="none")
-        wanted = set(scores.sort().runs[:best])
-        assert [run.name for run in keep_best(*files, best, "nDCG@10")] == [run for run in scores.runs if run in wanted]

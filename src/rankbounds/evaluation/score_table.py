@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import merge_equal, merit
-from rankbounds.evaluation.scores import ALL, FIELDS, INTERVAL, Scores
-from rankbounds.frames import polars_frame
+from rankbounds.evaluation.scores import ALL, INTERVAL, Scores
 from rankbounds.measures.counts import NumQ
 from rankbounds.measures.naming.parser import trec_name
 from rankbounds.notebook import SHOWN_ROWS, Bar
-from rankbounds.paper import Cell, PaperTable, means_table
+from rankbounds.paper import PaperTable, table_for_paper
 from rankbounds.tables import Table, number, percent, render_columns, render_rows
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
-AXES = FIELDS[:3]
-"""What rows and columns of a wide table can be."""
 UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
 """Which unjudged documents bounds cover, in words."""
 
@@ -91,26 +87,12 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
 
 
 def for_paper(scores: Scores, with_small: bool, *, interval: bool = False) -> PaperTable:
-    """Build the table of means for a paper, with or without bounds, or with the interval over topics instead."""
-    best, _ = _best_and_bars(scores)
-    measures = {}
-    for place, measure in enumerate(scores.measures):
-        counts = measure.total == "sum"
-        numbers = (array[:, 0, place] for array in (scores.value, scores.low, scores.high))
-        shown = numbers_and_bounds(*numbers, counts=counts)
-        if interval:
-            ends = [text for (text,) in _intervals(scores, place, counts)]
-            shown = [(mean, small) for (mean, _), small in zip(shown, ends, strict=True)]
-        measures[str(measure) + (" ↓" if measure.lower_is_better else "")] = [
-            Cell(mean, (row, place + 1) in best, small=small if with_small else "")
-            for row, (mean, small) in enumerate(shown)
-        ]
-    judged = [percent(share) for share in scores.judged[:, 0]] if scores.has_judged and with_small else []
-    small = any(cell.small for cells in measures.values() for cell in cells)
-    what = f"{100 * scores.confidence:g}\\% intervals over topics" if interval else open_words(scores)
+    """Build the table of means for a paper, with bounds and judged@10 or without them, perhaps with intervals."""
+    made = table_for_paper(table_of(scores, with_notes=False, interval=interval))
+    columns = made.columns if with_small else made.without_small("judged@10")
     topics = scores.mean_over or len(scores.query_ids)
-    caption = f"Means over {topics} topics; bold: best{f'; small: {what}' * small}."
-    columns = means_table(measures, scores.runs, judged, numbered=False)
+    small = any(cell.small for column in columns for cell in column.cells)
+    caption = f"Means over {topics} topics; bold: best{f'; small: {open_words(scores)}' * small}."
     return PaperTable(columns, caption, [*filter(None, [run_notes(scores)])])
 
 
@@ -211,31 +193,6 @@ def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list
         [cell(*numbers) for numbers in zip(*row, strict=True)]
         for row in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)
     ]
-
-
-def pivot(scores: Scores, index: str, columns: str, values: str) -> polars.DataFrame:
-    """A wide table, as ``Scores.pivot`` describes it."""
-    rows, across = ("query_id" if name == "topic" else name for name in (index, columns))
-    for name, axis in ((index, rows), (columns, across)):
-        if axis not in AXES:
-            raise UsageError(f'Rows and columns must be run, topic or measure, not "{name}".')
-    if rows == across:
-        raise UsageError(f"Rows and columns cannot both be {index}: choose two of run, topic and measure.")
-    left = next(axis for axis in AXES if axis not in (rows, across))
-    scores = scores.mean() if left == "query_id" else scores
-    names = {"run": scores.runs, "query_id": scores.query_ids, "measure": [str(one) for one in scores.measures]}
-    if len(names[left]) != 1:
-        how = "scores.run(name)" if left == "run" else "scores[measure]"
-        raise UsageError(f"There are {len(names[left])} {left}s: choose one for this table, with {how}.")
-    if rows in names[across]:
-        raise UsageError(f'A {across} is called "{rows}", as the first column is. Rename it first.')
-    known = ("value", "low", "high", *(() if scores.interval is None else INTERVAL), "judged_at_10")
-    if values not in known:
-        raise UsageError(f'There is no number "{values}": choose {", ".join(known[:-1])} or judged_at_10.')
-    array = scores.judged[:, :, None] if values == "judged_at_10" else getattr(scores, values)
-    array = np.broadcast_to(array, scores.value.shape)
-    wide = np.moveaxis(array, [AXES.index(axis) for axis in (rows, across, left)], [0, 1, 2])[:, :, 0]
-    return polars_frame({rows: names[rows], **dict(zip(names[across], wide.T, strict=True))})
 
 
 def _trec_lines(scores: Scores, mean: Scores, per_topic: bool) -> Iterator[str]:

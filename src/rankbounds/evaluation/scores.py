@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -24,8 +24,6 @@ from rankbounds.notebook import shown
 from rankbounds.tables import Table, plain
 
 if TYPE_CHECKING:
-    import polars
-
     from rankbounds.evaluation.clusters import Clusters, ClustersLike
 
 Origin: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -185,10 +183,6 @@ class Scores(Framed):
     def ci_high(self) -> Floats:
         """The upper end of the confidence interval of means; NaN for scores of topics."""
         return np.full(self.value.shape, np.nan) if self.interval is None else self.interval[1]
-
-    def all_runs_have(self, place: int) -> bool:
-        """Has every run a score by the measure at this place?"""
-        return bool((~np.isnan(self.value[:, :, place])).any(axis=1).all())
 
     def warnings(self) -> list[str]:
         """Return warnings that concern several numbers, as sentences.
@@ -426,42 +420,6 @@ class Scores(Framed):
             nested[row["run"]].setdefault(row["measure"], {})[row["query_id"]] = row["value"]
         return nested
 
-    def pivot(
-        self,
-        index: str = "run",
-        columns: str = "measure",
-        values: Literal["value", "low", "high", "ci_low", "ci_high", "judged_at_10"] = "value",
-    ) -> polars.DataFrame:
-        """Return a wide table, such as a row per run and a column per measure.
-
-        Parameters
-        ----------
-        index, columns : {"run", "topic", "measure"}
-            What rows and columns are. If neither is the topic, numbers are means over topics; otherwise the scores must
-            have one measure, or one run.
-        values : {"value", "low", "high", "ci_low", "ci_high", "judged_at_10"}
-            The number shown; ``ci_low`` and ``ci_high`` of means only.
-
-        Returns
-        -------
-        polars.DataFrame
-            The first column is called ``run``, ``query_id`` or ``measure``; null means unknown.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> qrels = {"301": {"a": 1}, "302": {"b": 1}}
-        >>> bm25, dense = {"301": {"a": 1}, "302": {"c": 1}}, {"301": {"a": 1}, "302": {"b": 1}}
-        >>> scores = rb.evaluate(qrels, {"bm25": bm25, "dense": dense}, ["P@1", "AP"])
-        >>> scores.pivot().to_dicts()
-        [{'run': 'bm25', 'P@1': 0.5, 'AP': 0.5}, {'run': 'dense', 'P@1': 1.0, 'AP': 1.0}]
-        >>> scores["AP"].pivot(index="topic", columns="run").rows()
-        [('301', 1.0, 1.0), ('302', 0.0, 1.0)]
-        """
-        from rankbounds.evaluation import score_table
-
-        return score_table.pivot(self, index, columns, values)
-
     # Files and tables
 
     def write_parquet(self, path: str, *, per_topic: bool = False) -> None:
@@ -535,13 +493,13 @@ class Scores(Framed):
         label : str
             For ``\ref``.
         interval : bool
-            Show the confidence interval of each mean instead of its bounds.
+            Show the confidence interval of each mean in a column of its own.
         """
         from rankbounds.evaluation import score_table
         from rankbounds.paper import fit
 
         build = partial(score_table.for_paper, self.mean(), interval=interval)
-        return fit(build, width, keep_small=interval).latex(label, caption=caption)
+        return fit(build, width).latex(label, caption=caption)
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False, interval: bool = False) -> str:
         """Return the scores as text, as the command line writes them.

@@ -38,7 +38,7 @@ from rankbounds.collection.gains import gain_rule
 from rankbounds.collection.inputs import Reading
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.best_runs import keep_best
+from rankbounds.evaluation.evaluate import evaluate
 from rankbounds.measures import Measure, parse_measure, parse_measures
 from rankbounds.plots.style import COLOURS as COLOURS
 from rankbounds.plots.style import colour_of as colour_of
@@ -180,8 +180,10 @@ class Study:
         if "runs" in arguments:
             judgments = Reading(gain=gain_rule(arguments.get("gain"))).judgments(arguments["qrels"])
             runs = Reading(threads=worth_starting()).runs(arguments["runs"])
-            arguments |= {"qrels": judgments, "runs": keep_best(judgments, runs, best, by) if best else runs}
+            arguments |= {"qrels": judgments, "runs": runs}
             if 0 < best < len(runs):
+                wanted = set(evaluate(judgments, runs, by, bounds="none").sort().runs[:best])
+                arguments["runs"] = [run for run in runs if run.name in wanted]
                 kept = f" Computed from the {best} best of {len(runs)} runs by {by}; best=0 (--set best=all) takes all."
             else:
                 chosen["best"] = 0

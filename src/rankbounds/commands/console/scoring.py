@@ -295,7 +295,8 @@ def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ())
         wanted += [text] if text in known else parse_measures(text)
     if wanted:
         return scores[wanted]
-    whole = [measure for place, measure in enumerate(scores.measures) if scores.all_runs_have(place)]
+    scored = (scores.value == scores.value).any(axis=1).all(axis=0)
+    whole = [measure for measure, by_all in zip(scores.measures, scored.tolist(), strict=True) if by_all]
     usual = [measure for measure in parse_measures(DEFAULT_MEASURES) if measure in whole] or whole
     if not usual or len(usual) == len(known):
         return scores
