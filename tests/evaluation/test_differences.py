@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.collection.inputs import as_run
-from rankbounds.probability import differences as run_differences
+from rankbounds.probability import probable_differences as run_differences
 from rankbounds.probability.probable_differences import differences as candidate_minus_baseline
 
 

@@ -19,10 +19,11 @@ from rankbounds.collection.inputs import as_run
 from rankbounds.collection.qrels import as_qrels
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.scoring import join_lists
 from rankbounds.probability import distribution as score_distribution
 from rankbounds.probability.distribution import distribution_of_sum
-from rankbounds.probability.documents import find_retrieved, find_unjudged
-from rankbounds.probability.models.estimates import estimate
+from rankbounds.probability.documents import find_unjudged
+from rankbounds.probability.models.estimates import GroupedRanks, estimate
 from rankbounds.probability.models.probabilities import ByName, as_relevance_probability
 from rankbounds.probability.models.urn import sample_rankings
 from rankbounds.probability.probable_differences import differences
@@ -306,7 +307,8 @@ class TestEstimates:
 
     def test_a_document_has_one_probability_in_all_runs(self, simulated):
         facts = TopicFacts(simulated.pooled)
-        fit = estimate(find_retrieved(simulated.runs, facts, Assumptions()), facts)
+        lists = [list(join_lists(run, facts, Assumptions()).batches) for run in simulated.runs]
+        fit = estimate(GroupedRanks.of(simulated.runs, lists), facts)
         holes = [find_unjudged(run, facts, rb.RBP(), Assumptions()) for run in simulated.runs]
         numbers = np.concatenate(number_pairs([one.pairs for one in holes]))
         chance = np.concatenate([fit(one) for one in holes])
@@ -314,7 +316,7 @@ class TestEstimates:
         first[numbers] = chance
         assert first[numbers] == pytest.approx(chance)
         # a good rank in the best run says more than one in the worst
-        group = fit.documents.group
+        group = fit.ranks.group
         assert fit.coefficients[3 + group["run1"]] > fit.coefficients[3 + group["run5"]]
 
     @pytest.mark.parametrize("measure", ["DCG@3", "RBP(graded=true)", "nDCG@3", "ERR@3", "Q", "AP", "P@3"])

@@ -1,9 +1,8 @@
-"""The documents that runs retrieved, each once; the unjudged ones of a run, and what each would add to a topic's score.
+"""Which runs were pooled, as far as the judgments show; the unjudged documents of a run, and what each adds to a score.
 
-That a document is unjudged says something itself: no run that was pooled had it near the top. So ranks in runs whose
-first documents are (nearly) all judged, as pooling leaves them, are told apart from ranks in the other runs; and since
-a good system's rank says more than a poor one's, runs are grouped by how often their judged documents are relevant.
-Without that, the top documents of a poor run that came too late for the pool would look as good as the pool's.
+A pool holds the first documents of the runs that contributed to it, so that all of these are judged; a run that did not
+contribute has unjudged documents at every depth. Documents that the judgments list as pooled and not judged (-1) count
+as pooled here.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
-from rankbounds.columns.pairs import Pairs, number_pairs
+from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import join_lists
@@ -31,76 +30,8 @@ POOLED_DEPTH, POOLED_SHARE = 5, 0.95
 """A run looks pooled when at least this share of its first documents, down to this depth, is judged."""
 POOLED = f"{POOLED_SHARE:.0%} of the first {POOLED_DEPTH} documents"
 """The same in words."""
-GROUPS = 6
-"""Into how many groups of about the same quality runs that look pooled are put at most, and the others too."""
-
-
-@dataclass(frozen=True, eq=False)
-class RetrievedDocuments:
-    """Every document that some run retrieved for a judged topic, once: where and how often, and its grade if judged."""
-
-    topic: Ints
-    best_rank: Ints
-    """A row for each group of runs; ``nowhere`` where none of the group has the document."""
-    retrieved_by: Ints
-    grade: Floats
-    group: dict[str, int]
-    """The group of each run."""
-    pooled: dict[str, bool]
-    """For each run, does it look pooled: are its first documents judged?"""
-    nowhere: int
-    by_run: dict[str, Ints]
-    """For each run, the document that stands in each row of its table (-1: of a topic without judgments)."""
-
-    @property
-    def judged(self) -> Flags:
-        """Which are judged."""
-        return ~np.isnan(self.grade)
-
-
-def find_retrieved(
-    runs: Sequence[Run],
-    facts: TopicFacts,
-    assumptions: Assumptions,
-    rankings_of_runs: Sequence[list[Rankings]] | None = None,
-) -> RetrievedDocuments:
-    """All documents that the runs retrieved; ``rankings_of_runs`` are those of ``join_lists``, if at hand."""
-    numbers = number_pairs([run.pairs for run in runs])
-    size = max((int(number.max(initial=-1)) for number in numbers), default=-1) + 1
-    batches = rankings_of_runs or [list(join_lists(run, facts, assumptions).batches) for run in runs]
-    pooled = [looks_pooled(parts) for parts in batches]
-    group = _groups(batches, pooled, [run.name for run in runs])
-    topic, retrieved_by, grade = np.full(size, -1), np.zeros(size, dtype=np.int64), np.full(size, np.nan)
-    key = np.zeros(size, dtype=np.uint64)
-    for run, number in zip(runs, numbers, strict=True):
-        key[number] = run.pairs.keys
-    nowhere = 1 + max(rankings.width for parts in batches for rankings in parts)
-    best_rank = np.full((max(group) + 1, size), nowhere)
-    for parts, number, its_group in zip(batches, numbers, group, strict=True):
-        ranks = best_rank[its_group]
-        for rankings in parts:
-            assert rankings.row is not None
-            line, rank = np.nonzero(rankings.row >= 0)
-            document = number[rankings.row[line, rank]]
-            topic[document] = rankings.topic[line]
-            retrieved_by[document] += 1
-            ranks[document] = np.minimum(ranks[document], rank + 1)
-            grade[document] = rankings.grade[line, rank]
-    # Documents stand in an order that does not depend on that of the runs, so that sums over them do not either.
-    order = np.argsort(key)
-    order = order[topic[order] >= 0]
-    place = np.full(size, -1)
-    place[order] = np.arange(order.size)
-    return RetrievedDocuments(
-        topic[order],
-        best_rank[:, order],
-        retrieved_by[order],
-        grade[order],
-        {run.name: its_group for run, its_group in zip(runs, group, strict=True)},
-        {run.name: looks for run, looks in zip(runs, pooled, strict=True)},
-        nowhere,
-        {run.name: place[number] for run, number in zip(runs, numbers, strict=True)},
-    )
+NEARLY = 0.9
+"""A run that is judged to this share of the pool's depth was pooled: a few may be missing for other reasons."""
 
 
 def looks_pooled(parts: list[Rankings]) -> bool:
@@ -109,23 +40,37 @@ def looks_pooled(parts: list[Rankings]) -> bool:
     return bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE
 
 
-def _groups(batches: Sequence[list[Rankings]], pooled: list[bool], names: Sequence[str]) -> list[int]:
-    """A group for each run: those that look pooled and the others apart, in each part by quality, then by name."""
-    quality = []
-    for parts in batches:
-        # The rate of relevance among judged documents, higher ranks counting more.
-        discount = [(batch.present & ~batch.holes) / np.arange(1, batch.width + 1) for batch in parts]
-        met = sum(float((batch.relevant() * each).sum()) for batch, each in zip(parts, discount, strict=True))
-        quality.append(met / max(sum(float(each.sum()) for each in discount), 1e-300))
-    group = np.zeros(len(batches), dtype=np.int64)
-    used = 0
-    for looks_pooled in (True, False):
-        members = np.flatnonzero(np.array(pooled) == looks_pooled)
-        ordered = members[np.lexsort((np.array(names)[members], -np.array(quality)[members]))]
-        for part in np.array_split(ordered, min(GROUPS, max(1, ordered.size))):
-            group[part] = used
-            used += bool(part.size)
-    return group.tolist()
+@dataclass(frozen=True, eq=False)
+class PoolDepth:
+    """By run, the depth to which nearly all of its documents are judged; and the depth of the pool."""
+
+    judged_to: Ints
+    """The deepest rank such that 95% of the documents down to it, and of those at it, are in the pool; 0 for none."""
+    pool: int
+    """The depth that most runs are judged to; the deeper one of two that are as frequent; 0 where no run is."""
+
+    @classmethod
+    def of(cls, batches: Sequence[Sequence[Rankings]]) -> PoolDepth:
+        """From the lists of each run, joined with their judgments."""
+        judged_to = np.array([_judged_to(parts) for parts in batches])
+        depth, count = np.unique(judged_to[judged_to > 0], return_counts=True)
+        pool = int(depth[count == count.max()].max()) if depth.size else 0
+        return cls(judged_to, pool)
+
+    @property
+    def pooled(self) -> Flags:
+        """Which runs contributed to the pool, as far as the judgments show."""
+        return (self.judged_to > 0) & (self.judged_to >= NEARLY * self.pool)
+
+
+def _judged_to(parts: Sequence[Rankings]) -> int:
+    width = max((rankings.width for rankings in parts), default=0)
+    present, known = np.zeros((2, width))
+    for rankings in parts:
+        present[: rankings.width] += rankings.present.sum(axis=0)
+        known[: rankings.width] += (rankings.present & (~rankings.holes | rankings.pooled_holes)).sum(axis=0)
+    nearly_all = (known >= POOLED_SHARE * present) & (np.cumsum(known) >= POOLED_SHARE * np.cumsum(present))
+    return int(np.flatnonzero(nearly_all & (present > 0)).max(initial=-1)) + 1
 
 
 NEGLIGIBLE = 1e-12

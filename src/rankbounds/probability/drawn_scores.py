@@ -8,7 +8,7 @@ the estimate leaves open. Draw i of one topic goes with draw i of every other: t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -19,11 +19,9 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import TOLERANCE, merit
 from rankbounds.measures import Measure
 from rankbounds.probability.completions import Completions, OpenCollection
-from rankbounds.probability.models.calibrated import Calibrated, weight_of_ranks
-from rankbounds.probability.models.estimates import Estimate, lowest_relevant_grade
+from rankbounds.probability.models.calibrated import Calibrated, RelevantGrades, centred
+from rankbounds.probability.models.estimates import Estimate
 from rankbounds.probability.models.probabilities import RelevanceProbability
-from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit
 
 SAMPLES = 1000
@@ -34,54 +32,6 @@ KEPT_LISTS = 8
 """The completed lists of so many runs are kept while pairs of runs are scored."""
 KEPT_DOCUMENTS = 1 << 21
 """So many documents that turned out relevant are kept for other measures."""
-NEVER, ALWAYS = 1e-12, 1 - 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class RelevantGrades:
-    """Grades of relevant documents, ascending, and which share of these documents has at least each of them."""
-
-    grade: Floats
-    reached: Floats
-
-    @classmethod
-    def of(cls, measure: Measure, facts: TopicFacts) -> RelevantGrades:
-        """Those of all relevant documents that are judged; where there are none, the lowest that is relevant."""
-        least = lowest_relevant_grade(measure, facts)
-        if not measure.graded:
-            return cls(np.array([least]), np.ones(1))
-        return cls._weighted(facts.grade, np.ones(facts.grade.size), least)
-
-    @classmethod
-    def _weighted(cls, grades: Floats, weight: Floats, least: float) -> RelevantGrades:
-        grade, place = np.unique(grades[grades >= least], return_inverse=True)
-        if not grade.size:
-            return cls(np.array([least]), np.ones(1))
-        count = np.bincount(place, weight[grades >= least])
-        return cls(grade, np.cumsum(count[::-1])[::-1] / count.sum())
-
-    @classmethod
-    def near_the_top(cls, measure: Measure, facts: TopicFacts, lists: Iterable[Rankings]) -> RelevantGrades:
-        """Those of the judged documents of some lists, each with the weight of its rank."""
-        least = lowest_relevant_grade(measure, facts)
-        if not measure.graded:
-            return cls(np.array([least]), np.ones(1))
-        parts: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))]
-        for rankings in lists:
-            line, rank = np.nonzero(rankings.present & ~rankings.holes)
-            parts.append((rankings.grade[line, rank], weight_of_ranks(measure, rank + 1)))
-        grade, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return cls._weighted(grade[weight > 0], weight[weight > 0], least)
-
-    def drawn(self, uniform: Floats) -> Floats:
-        """A grade for each uniform number, the highest for the lowest ones."""
-        if self.grade.size == 1:
-            return np.full(uniform.shape, self.grade[0])
-        return self.grade[np.searchsorted(-self.reached, -uniform, side="left").clip(1) - 1]
-
-    def expected_gain(self, rule: Callable[[Floats], Floats]) -> float:
-        """The mean gain of a relevant document."""
-        return float(rule(self.grade) @ -np.diff(self.reached, append=0.0))
 
 
 class DrawnCompletions:
@@ -212,17 +162,6 @@ class DrawnCompletions:
         length = self.collection.length
         read = float((length if depth is None else np.minimum(length, depth)).sum(axis=1).mean())
         return 2 * pairs * read + 4 * len(self.collection)
-
-
-def centred(chance: Floats, variance: Floats | float) -> Floats:
-    """Log odds whose probability is ``chance`` on average when they are shifted by a normal number of this variance.
-
-    A shift to either side leaves a small probability larger on average: that is taken back, of long shifts as in a
-    probit model.
-    """
-    odds: Floats = np.log(np.clip(chance, NEVER, ALWAYS) / np.clip(1 - chance, NEVER, ALWAYS))
-    longer = np.abs(odds) * (np.sqrt(1 + np.pi / 8 * variance) - 1)
-    return odds + np.sign(odds) * np.minimum(np.abs(1 - 2 * chance) * variance / 2, longer)
 
 
 @dataclass(frozen=True, eq=False)

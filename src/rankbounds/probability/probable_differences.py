@@ -21,7 +21,6 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.options import RankingOptions
@@ -36,6 +35,7 @@ from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_
 from rankbounds.probability.models.calibrated import Calibrated
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.estimates import estimation_slopes
+from rankbounds.rankings.documents import RetrievedDocuments
 from rankbounds.results import Column, Result, interval
 from rankbounds.tables import number, signed
 from rankbounds.threads import in_threads, processors
@@ -383,12 +383,15 @@ class SharedUnjudged:
         if not self.counted.all():
             of_runs = [unjudged.of_topics(self.counted) for unjudged in of_runs]
         self.of_runs = of_runs
-        self.document = number_pairs([unjudged.pairs for unjudged in of_runs])
-        everything = np.concatenate(self.document)
-        size = int(everything.max(initial=-1)) + 1
-        self.copies = np.bincount(everything, minlength=size)
-        total = np.bincount(everything, np.concatenate([model(unjudged) for unjudged in of_runs]), size)
-        self.chance = np.divide(total, self.copies, out=np.zeros(size), where=self.copies > 0)
+        entries = [
+            np.stack((each.topic, np.full(each.row.size, number), each.rank, each.row))
+            for number, each in enumerate(of_runs)
+        ]
+        documents = RetrievedDocuments.at([each.run for each in of_runs], np.concatenate(entries, axis=1))
+        self.document = [documents.document[mine] for mine in documents.entries]
+        self.copies = documents.number_of_runs
+        chances = np.concatenate([model(unjudged) for unjudged in of_runs])
+        self.chance = np.bincount(documents.document, chances, len(documents)) / self.copies
         self.bend = self.chance * (1 - self.chance)
         self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
         self.shift = (

@@ -26,24 +26,23 @@ from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.phrases import some
 from rankbounds.probability.documents import (
     POOLED,
-    RetrievedDocuments,
+    PoolDepth,
     UnjudgedDocuments,
-    find_retrieved,
     find_unjudged,
     open_measures,
 )
+from rankbounds.probability.models.calibrated import lowest_relevant_grade
 from rankbounds.probability.models.estimates import (
     ALL_RELEVANT,
     Estimate,
+    GroupedRanks,
     NotEstimatedError,
     estimate,
-    lowest_relevant_grade,
     relevance_of,
 )
 from rankbounds.probability.models.groups_left_out import FEWEST, GroupedLists, GroupsLeftOut
 from rankbounds.probability.models.judged_at_random import JudgedAtRandom
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
-from rankbounds.probability.pool_depth import PoolDepth
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
@@ -181,8 +180,8 @@ class ChosenModels:
         return self._estimated[key]
 
     @cached_property
-    def _retrieved(self) -> RetrievedDocuments:
-        return find_retrieved(self.runs, self.facts, self.assumptions, self.batches)
+    def _retrieved(self) -> GroupedRanks:
+        return GroupedRanks.of(self.runs, self.batches)
 
     @cached_property
     def depth(self) -> PoolDepth:

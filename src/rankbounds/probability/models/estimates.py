@@ -5,6 +5,11 @@ judged documents often are. The rate of relevance among judged documents is fitt
 the unjudged ones. That is an extrapolation: pools hold the documents that runs ranked high, unjudged documents are
 deeper and rarer, and nothing in the judgments can show that the trend goes on below the pool. ``groups_left_out`` and
 ``judged_at_random`` hold probabilities against documents whose relevance is known.
+
+That a document is unjudged says something itself: no run that was pooled had it near the top. So ranks in runs whose
+first documents are (nearly) all judged, as pooling leaves them, are told apart from ranks in the other runs; and since
+a good system's rank says more than a poor one's, runs are grouped by how often their judged documents are relevant.
+Without that, the top documents of a poor run that came too late for the pool would look as good as the pool's.
 """
 
 from __future__ import annotations
@@ -15,17 +20,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure
-from rankbounds.probability.documents import RetrievedDocuments, UnjudgedDocuments
+from rankbounds.probability.documents import UnjudgedDocuments, looks_pooled
 from rankbounds.probability.models.calibrated import Calibrated
 from rankbounds.probability.models.probabilities import RelevanceProbability
+from rankbounds.rankings.documents import RetrievedDocuments
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic, robust_covariance
 
 ALL_RELEVANT = (
     "every judged document that the runs retrieved is relevant, so they do not show how often unjudged documents are"
 )
+GROUPS = 6
+"""Into how many groups of about the same quality runs that look pooled are put at most, and the others too."""
 RIDGE = 1.0
 """A pull towards coefficients of 0 (as if each had a normal distribution of sd 1), felt where judgments are few."""
 
@@ -39,6 +49,54 @@ class NotEstimatedError(UsageError):
 
 
 @dataclass(frozen=True, eq=False)
+class GroupedRanks:
+    """Every document that some run retrieved for a judged topic, and the best rank that each group of runs gives it."""
+
+    documents: RetrievedDocuments
+    best: Ints
+    """A row for each group of runs; ``nowhere`` where none of the group has the document."""
+    group: dict[str, int]
+    """The group of each run."""
+    pooled: dict[str, bool]
+    """For each run, does it look pooled: are its first documents judged?"""
+    nowhere: int
+
+    @classmethod
+    def of(cls, runs: Sequence[Run], batches: Sequence[list[Rankings]]) -> GroupedRanks:
+        """From the lists of each run, joined with their judgments."""
+        names, pooled = [run.name for run in runs], [looks_pooled(parts) for parts in batches]
+        group, documents = _groups(batches, pooled, names), RetrievedDocuments.in_lists(runs, batches)
+        nowhere = 1 + max(rankings.width for parts in batches for rankings in parts)
+        best = np.full((max(group) + 1, len(documents)), nowhere)
+        np.minimum.at(best, (np.array(group)[documents.run], documents.document), documents.rank)
+        group_of = dict(zip(names, group, strict=True))
+        return cls(documents, best, group_of, dict(zip(names, pooled, strict=True)), nowhere)
+
+    def numbers(self, run: str) -> Ints:
+        """Return the document in every row of a run's table; -1 for those of topics without judgments."""
+        return self.documents.numbers[list(self.group).index(run)]
+
+
+def _groups(batches: Sequence[list[Rankings]], pooled: list[bool], names: Sequence[str]) -> list[int]:
+    """A group for each run: those that look pooled and the others apart, in each part by quality, then by name."""
+    quality = []
+    for parts in batches:
+        # The rate of relevance among judged documents, higher ranks counting more.
+        discount = [(batch.present & ~batch.holes) / np.arange(1, batch.width + 1) for batch in parts]
+        met = sum(float((batch.relevant() * each).sum()) for batch, each in zip(parts, discount, strict=True))
+        quality.append(met / max(sum(float(each.sum()) for each in discount), 1e-300))
+    group = np.zeros(len(batches), dtype=np.int64)
+    used = 0
+    for kind in (True, False):
+        members = np.flatnonzero(np.array(pooled) == kind)
+        ordered = members[np.lexsort((np.array(names)[members], -np.array(quality)[members]))]
+        for part in np.array_split(ordered, min(GROUPS, max(1, ordered.size))):
+            group[part] = used
+            used += bool(part.size)
+    return group.tolist()
+
+
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """A fit of relevance by best ranks, number of runs and topic. Called with unjudged documents, it gives their
     probabilities.
@@ -47,26 +105,26 @@ class Estimate:
     against dependence within topics; what it leaves open is part of the uncertainty of a mean.
     """
 
-    documents: RetrievedDocuments
+    ranks: GroupedRanks
     topic_rate: Floats
     coefficients: Floats
     covariance: Floats
 
     def features(self, topic: Ints, best_rank: Ints, retrieved_by: Ints) -> Floats:
         """A row for each document: 1, the topic's log odds, log odds of being retrieved by a run, logs of its ranks."""
-        odds = (retrieved_by + 0.5) / (len(self.documents.group) - retrieved_by + 0.5)
-        ranks = np.log(self.documents.nowhere / best_rank)
+        odds = (retrieved_by + 0.5) / (len(self.ranks.group) - retrieved_by + 0.5)
+        ranks = np.log(self.ranks.nowhere / best_rank)
         return np.stack([np.ones(topic.size), self.topic_rate[topic], np.log(odds), *ranks], axis=-1)
 
     def features_of(self, unjudged: UnjudgedDocuments) -> Floats:
         """The features of unjudged documents; what lies beyond the end of a list is met there and nowhere else."""
-        documents = self.documents
-        rank = np.full((len(documents.best_rank), unjudged.rank.size), documents.nowhere)
-        rank[documents.group[unjudged.run.name]] = np.minimum(unjudged.rank, documents.nowhere)
+        ranks, name = self.ranks, unjudged.run.name
+        rank = np.full((len(ranks.best), unjudged.rank.size), ranks.nowhere)
+        rank[ranks.group[name]] = np.minimum(unjudged.rank, ranks.nowhere)
         found_by = np.ones(unjudged.rank.size, dtype=np.int64)
-        place = documents.by_run[unjudged.run.name][unjudged.row[unjudged.retrieved]]
-        rank[:, unjudged.retrieved] = documents.best_rank[:, place]
-        found_by[unjudged.retrieved] = documents.retrieved_by[place]
+        place = ranks.numbers(name)[unjudged.row[unjudged.retrieved]]
+        rank[:, unjudged.retrieved] = ranks.best[:, place]
+        found_by[unjudged.retrieved] = ranks.documents.number_of_runs[place]
         return self.features(unjudged.topic, rank, found_by)
 
     def logit(self, unjudged: UnjudgedDocuments) -> Floats:
@@ -75,8 +133,8 @@ class Estimate:
 
     def of_documents(self, place: Ints) -> Floats:
         """The probabilities of some of all documents."""
-        documents = self.documents
-        facts = documents.topic[place], documents.best_rank[:, place], documents.retrieved_by[place]
+        documents = self.ranks.documents
+        facts = documents.topic[place], self.ranks.best[:, place], documents.number_of_runs[place]
         return expit(self.features(*facts) @ self.coefficients)
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
@@ -88,7 +146,7 @@ class Estimate:
 
 
 def estimate(
-    documents: RetrievedDocuments,
+    ranks: GroupedRanks,
     facts: TopicFacts,
     *,
     measure: Measure | None = None,
@@ -100,6 +158,7 @@ def estimate(
     What is fitted is whether a document is relevant to ``measure``; for a graded measure, its gain as a share of the
     largest. Without a measure it is whether its grade is at least ``rel``. ``random`` judgments may all be relevant.
     """
+    documents = ranks.documents
     use = documents.judged
     if not use.any():
         raise NotEstimatedError("no retrieved document is judged, so there is no data to estimate it from")
@@ -111,8 +170,8 @@ def estimate(
     # Ten documents at the overall rate stand behind each topic's own: topics with few judgments lean on the others.
     met = np.bincount(topic, relevant, topics) + 10 * rate
     missed = np.bincount(topic, 1 - relevant, topics) + 10 * (1 - rate)
-    fit = Estimate(documents, np.log(met / missed), np.empty(0), np.empty(0))
-    features = fit.features(topic, documents.best_rank[:, use], documents.retrieved_by[use])
+    fit = Estimate(ranks, np.log(met / missed), np.empty(0), np.empty(0))
+    features = fit.features(topic, ranks.best[:, use], documents.number_of_runs[use])
     # A document must not help to predict itself: in the fit its topic's odds are those of the other documents.
     features[:, 1] = np.log((met[topic] - relevant) / (missed[topic] - (1 - relevant)))
     penalty = np.append(1e-3 * RIDGE, np.full(features.shape[1] - 1, RIDGE))
@@ -145,11 +204,3 @@ def estimation_slopes(model: RelevanceProbability, of_runs: Sequence[UnjudgedDoc
     if isinstance(model, Estimate):
         return slopes, model.covariance
     return slopes, np.mean([model.covariance(each.run.name) for each in of_runs], axis=0)
-
-
-def lowest_relevant_grade(measure: Measure, facts: TopicFacts) -> float:
-    """From which grade on a document is relevant: the measure's own, or for gains the least that is judged above 0."""
-    if not measure.graded:
-        return measure.rel
-    known = facts.grade[facts.grade > 0]
-    return float(min(known.min(initial=np.inf), 1.0))

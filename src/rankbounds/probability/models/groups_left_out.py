@@ -36,15 +36,19 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.run import Run
-from rankbounds.columns.pairs import number_pairs
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
-from rankbounds.probability.documents import UnjudgedDocuments
-from rankbounds.probability.models.calibrated import Calibrated, stretch_of, weight_of_ranks
+from rankbounds.probability.documents import PoolDepth, UnjudgedDocuments
+from rankbounds.probability.models.calibrated import (
+    Calibrated,
+    LeftOut,
+    stretch_of,
+    weight_of_ranks,
+    without_judgments,
+)
 from rankbounds.probability.models.estimates import all_relevant
-from rankbounds.probability.models.left_out import LeftOut, judgments_of, without_judgments
-from rankbounds.probability.pool_depth import PoolDepth
+from rankbounds.rankings.documents import RetrievedDocuments
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic, robust_covariance
@@ -75,33 +79,24 @@ class GroupedLists:
         self.names = {run.name: at for at, run in enumerate(runs)}
         self.group, self.topics, self.depth = group, len(facts.query_ids), depth.pool
         self.groups = int(group.max()) + 1
-        self.numbers = number_pairs([run.pairs for run in runs])
-        size = 1 + max(int(number.max(initial=-1)) for number in self.numbers)
-        self.topic, self.grade = np.zeros(size, dtype=np.int64), np.full(size, np.nan)
+        self.documents = RetrievedDocuments.in_lists(runs, batches)
+        self.topic, self.grade, self.numbers = self.documents.topic, self.documents.grade, self.documents.numbers
+        size = len(self.documents)
         self.judged_entries: list[tuple[Ints, Ints]] = []
         """By run: its judged documents and their ranks."""
         self.unjudged_ranks: list[Ints] = []
         pooled: list[Ints] = []
-        for number, parts, is_pooled in zip(self.numbers, batches, depth.pooled.tolist(), strict=True):
-            documents: list[Ints] = [np.empty(0, dtype=np.int64)]
-            ranks: list[Ints] = [np.empty(0, dtype=np.int64)]
-            for rankings in parts:
-                assert rankings.row is not None
-                line, column = np.nonzero(rankings.row >= 0)
-                document = number[rankings.row[line, column]]
-                self.topic[document] = rankings.topic[line]
-                self.grade[document] = rankings.grade[line, column]
-                documents.append(document)
-                ranks.append(column + 1)
-            document, rank = np.concatenate(documents), np.concatenate(ranks)
+        for mine, is_pooled in zip(self.documents.entries, depth.pooled.tolist(), strict=True):
+            document, rank = self.documents.document[mine], self.documents.rank[mine]
             pooled.append(document[rank <= depth.pool] if is_pooled else document[:0])
             known = ~np.isnan(self.grade[document])
             self.judged_entries.append((document[known], rank[known]))
             self.unjudged_ranks.append(rank[~known])
+        held_by = [self.documents.document[mine] for mine in self.documents.entries]
         self.judged: Flags = ~np.isnan(self.grade)
         self.held, pooled_by, owner = np.zeros((3, size), dtype=np.int64)
         for number_of_group in range(self.groups):
-            self.held += self._any_of(number_of_group, self.numbers)
+            self.held += self._any_of(number_of_group, held_by)
             brought = self._any_of(number_of_group, pooled)
             pooled_by += brought
             owner[brought] = number_of_group
@@ -124,7 +119,7 @@ class GroupedLists:
     @cached_property
     def judgment(self) -> Ints:
         """By document, its row among the judgments; -1 where it has none."""
-        return judgments_of(self.facts, self.runs, self.numbers, self.grade.size)
+        return self.documents.judgments(self.facts.qrels)
 
     def without(self, group: int) -> tuple[Flags, TopicFacts]:
         """Which documents are not judged when a group leaves the pool, and the facts that remain."""

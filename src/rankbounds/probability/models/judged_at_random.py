@@ -26,10 +26,15 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
-from rankbounds.probability.documents import RetrievedDocuments, UnjudgedDocuments
-from rankbounds.probability.models.calibrated import Calibrated, stretch_of, weight_of_ranks
-from rankbounds.probability.models.estimates import Estimate
-from rankbounds.probability.models.left_out import LeftOut, judgments_of, without_judgments
+from rankbounds.probability.documents import UnjudgedDocuments
+from rankbounds.probability.models.calibrated import (
+    Calibrated,
+    LeftOut,
+    stretch_of,
+    weight_of_ranks,
+    without_judgments,
+)
+from rankbounds.probability.models.estimates import Estimate, GroupedRanks
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit
@@ -53,8 +58,8 @@ class JudgedAtRandom(Calibrated):
 
     def __init__(
         self,
-        estimated: Callable[[RetrievedDocuments, TopicFacts], Estimate],
-        documents: RetrievedDocuments,
+        estimated: Callable[[GroupedRanks, TopicFacts], Estimate],
+        ranks: GroupedRanks,
         relevance: Callable[[Floats], Floats],
         measure: Measure,
         runs: Sequence[Run],
@@ -62,7 +67,7 @@ class JudgedAtRandom(Calibrated):
         facts: TopicFacts,
         assumptions: Assumptions,
     ) -> None:
-        self.estimated, self.estimate = estimated, estimated(documents, facts)
+        self.estimated, self.estimate = estimated, estimated(ranks, facts)
         self.relevance, self.measure, self.facts, self.assumptions = relevance, measure, facts, assumptions
         self.lists = {run.name: (run, parts) for run, parts in zip(runs, batches, strict=True)}
         width = max(rankings.width for parts in batches for rankings in parts)
@@ -80,7 +85,7 @@ class JudgedAtRandom(Calibrated):
         if name in self._shifts:
             return self._shifts[name]
         run, parts = self.lists[name]
-        place = self.estimate.documents.by_run[name]
+        place = self.estimate.ranks.numbers(name)
         correction, variance, judged = 0.0, 0.0, 0
         for rankings in parts:
             assert rankings.row is not None
@@ -146,22 +151,22 @@ class JudgedAtRandom(Calibrated):
         """Remove judgments once more; sum over runs the products of predicted changes with themselves and with those
         that came, and over runs and topics squared errors and variances.
         """
-        documents = self.estimate.documents
-        every = [run for run, _ in self.lists.values()]
+        ranks, documents = self.estimate.ranks, self.estimate.ranks.documents
         kept = np.random.default_rng(split).random(len(self.facts.qrels)) >= REMOVED
-        judgment = judgments_of(self.facts, every, list(documents.by_run.values()), documents.grade.size)
+        judgment = documents.judgments(self.facts.qrels)
         gone = documents.judged & (judgment >= 0) & ~kept[judgment]
         if not gone.any() or not (documents.judged & ~gone).any():
             return np.zeros(4)
-        facts, fewer = self.facts.restricted(kept), replace(documents, grade=np.where(gone, np.nan, documents.grade))
+        facts = self.facts.restricted(kept)
+        fewer = replace(ranks, documents=replace(documents, grade=np.where(gone, np.nan, documents.grade)))
         names = sorted(self.lists)[:: math.ceil(len(self.lists) / MOST_RUNS)]
         runs = [self.lists[name][0] for name in names]
-        lists = [without_judgments(self.lists[name][1], documents.by_run[name], gone, facts) for name in names]
+        lists = [without_judgments(self.lists[name][1], ranks.numbers(name), gone, facts) for name in names]
         collection = runs, lists, facts, self.assumptions
         model = JudgedAtRandom(self.estimated, fewer, self.relevance, self.measure, *collection)
         sums = np.zeros(4)
         for run, parts in zip(runs, lists, strict=True):
-            holes, number = model._holes_of(run, parts), documents.by_run[run.name]
+            holes, number = model._holes_of(run, parts), ranks.numbers(run.name)
             mine = gone[number[holes.row]]
             grade = documents.grade[number[holes.row[mine]]]
             left = LeftOut(holes.topic[mine], holes.rank[mine], grade, model(holes)[mine])
