@@ -15,7 +15,7 @@ from rankbounds.comparison.summary import ranges
 from rankbounds.measures import REGISTRY
 from rankbounds.measures.naming.sources import entries
 from rankbounds.stats.corrections import CORRECTIONS
-from rankbounds.stats.equivalence import SOURCE
+from rankbounds.stats.equivalence import EQUIVALENCE
 from rankbounds.stats.significance import TESTS
 from rankbounds.tables import in_latex
 from rankbounds.terminal import Look, use_look
@@ -364,7 +364,11 @@ def test_measures_cite_what_their_docstrings_name():
             authors = " ".join(re.search(r"author = (.*)", known[key])[1] for key in kind.sources)
             plain = re.sub(r'\{\\"(\w)\}', r"\1", authors)
             assert any(word in plain for word in re.findall(r"[A-Z][a-z]+", said[1])), f"{name} cites another paper"
-    tests = [SOURCE, *(test.source for test in TESTS.values()), *(one.source for one in CORRECTIONS.values())]
+    tests = [
+        EQUIVALENCE.source,
+        *(test.source for test in TESTS.values()),
+        *(one.source for one in CORRECTIONS.values()),
+    ]
     assert {source for source in tests if source} <= set(known)
 
 

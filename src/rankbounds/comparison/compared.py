@@ -43,7 +43,7 @@ from rankbounds.probability.probable_differences import limit_certainty
 from rankbounds.rankings.join import empty_rankings
 from rankbounds.rankings.ties import ORDERS
 from rankbounds.results import Column, Result, interval, place_cell
-from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.equivalence import find_test
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -158,6 +158,11 @@ class Compared(Result):
         return turned(self.leads, len(self.runs), self.settings["baseline"])
 
     @property
+    def of_equivalence(self) -> bool:
+        """Was it tested whether differences stay within the margin?"""
+        return not find_test(self.settings["test"]).of_difference
+
+    @property
     def sides(self) -> Ints:
         """The run and the one it is held against, by measure and pair."""
         first, second = self.tested.first, self.tested.second
@@ -167,12 +172,12 @@ class Compared(Result):
     def shown(self) -> Flags:
         """Mark, by measure and pair, a shown difference (or equivalence, if tested)."""
         numbers, alpha = self.tested.numbers, self.settings["alpha"]
-        return numbers["p_adjusted"] < alpha if self.settings["test"] == TOST else separated(numbers, self.leads, alpha)
+        return numbers["p_adjusted"] < alpha if self.of_equivalence else separated(numbers, self.leads, alpha)
 
     @cached_property
     def verdicts(self) -> Ints:
         """By measure and pair, the place in ``VERDICTS``."""
-        if self.settings["test"] == TOST:
+        if self.of_equivalence:
             names = ("equivalent", "equivalent as judged", "equivalence not shown")
             sure, as_judged, not_shown = map(VERDICTS.index, names)
             return np.where(self.shown, np.where(self.equivalent_whatever_judged, sure, as_judged), not_shown)

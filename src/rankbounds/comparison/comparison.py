@@ -34,7 +34,7 @@ from rankbounds.files.objects import is_table
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.stats import rank_intervals
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters
-from rankbounds.stats.equivalence import TOST
+from rankbounds.stats.equivalence import TOST, find_test
 from rankbounds.stats.significance import check_finite
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _system_rows(
 ) -> list[dict[str, Any]]:
     """Build a row per measure and run; letters and ranks if all pairs were tested for differences."""
     mean = scores.mean(settings["confidence"], clusters)
-    lettered = settings["baseline"] is None and settings["test"] != TOST
+    lettered = settings["baseline"] is None and find_test(settings["test"]).of_difference
     names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
     p_own = np.where(tested.numbers["opposed"] > 0, 1.0, tested.numbers["p_value"])
     rows: list[dict[str, Any]] = []

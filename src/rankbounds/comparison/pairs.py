@@ -16,7 +16,7 @@ from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.stats import significance
-from rankbounds.stats.equivalence import TOST, p_of_margin
+from rankbounds.stats.equivalence import find_test, p_of_margin
 from rankbounds.tables import plain_rows
 
 PAIR_FIELDS = (
@@ -137,20 +137,23 @@ def _some_numbers(
     apart = by_topic if clusters is None else clusters.sum_differences(by_topic)
     gains = merit(apart, measure)
     p_equivalent: Floats = np.full(first.size, np.nan)
-    if how.test == TOST:
-        significance.check_finite(apart, f"the {TOST} test", measure)
+    test = find_test(how.test)
+    if not test.of_difference:
+        significance.check_finite(apart, f"the {test.name} test", measure)
     weights = None if clusters is None else clusters.weights
     if how.margin is not None and not np.isinf(apart).any():
         p_equivalent = p_of_margin(apart, how.margin, "t", measure=measure, weights=weights)
     tested = how.test, how.alternative, how.resampling, measure
+    with np.errstate(invalid="ignore"):
+        mean, deviation = apart.mean(axis=-1), significance.deviation_of(apart)
     ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values), weights)
     found = {
         "difference": mean_difference(values[first], values[second]),
         "ci_low": ci_low,
         "ci_high": ci_high,
-        "effect": significance.standardised_effect(apart),
-        "deviation": significance.deviation_of(apart),
-        "p_value": p_equivalent if how.test == TOST else significance.p_values(gains, *tested),
+        "effect": np.where(np.isfinite(mean), significance.over_error(mean, deviation), np.nan),
+        "deviation": deviation,
+        "p_value": significance.p_values(gains, *tested) if test.of_difference else p_equivalent,
         "p_equivalent": p_equivalent,
         "carrying": carrying(apart).astype(np.float64),
         "differing": np.count_nonzero(apart, axis=-1).astype(np.float64),
@@ -163,7 +166,7 @@ def _some_numbers(
 def _favours_worse_mean(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> Floats:
     """Return 1 for pairs where the test favours the run of the worse mean, as sign and rank tests can; else 0."""
     found = np.zeros(lead.size)
-    if how.test in significance.TESTS and not significance.TESTS[how.test].of_mean:
+    if not find_test(how.test).of_mean:
         asked = np.flatnonzero((p_value < how.alpha) & (lead != 0))
         if asked.size:
             favours_first = significance.p_values(gains[asked], how.test, "greater", how.resampling) < 0.5

@@ -14,7 +14,7 @@ from rankbounds.comparison.pairs import build_rows
 from rankbounds.comparison.tables import Rows, p_column
 from rankbounds.evaluation.score_differences import limits_of_differences
 from rankbounds.results import Column, Result, count
-from rankbounds.stats.equivalence import TOST, topics_for_margin
+from rankbounds.stats.equivalence import find_test, topics_for_margin
 from rankbounds.stats.power import (
     minimum_detectable_effect,
     smallest_p_value,
@@ -33,7 +33,7 @@ def must_differ(settings: Mapping[str, Any]) -> int | None:
 
     Clusters take the place of topics. A corrected p-value is never below that of the pair alone.
     """
-    if settings["test"] == TOST:
+    if not find_test(settings["test"]).of_difference:
         return None
     how = {name: settings[name] for name in ("test", "alpha", "alternative", "resamples")}
     return topics_that_must_differ(sampled(settings), **how)
@@ -59,13 +59,13 @@ def detectable_differences(comparison: Comparison, power: float) -> Floats:
 def topics_needed(comparison: Comparison, power: float) -> Floats:
     """Return how many topics find differences like these, or rule out the margin; 0: no realistic number."""
     known, settings = comparison.tested.numbers, comparison.settings
-    if settings["test"] == TOST:
+    if comparison.of_equivalence:
         moments = known["difference"], known["deviation"]
         needed = topics_for_equivalence(*moments, settings["margin"], settings["alpha"], power)
     else:
         needed = topics_for_effects(known["effect"], settings["alpha"], power)
     # With fewer topics than must differ, the test that was used shows nothing.
-    least = topics_for_margin(settings["alpha"]) if settings["test"] == TOST else must_differ(settings)
+    least = topics_for_margin(settings["alpha"]) if comparison.of_equivalence else must_differ(settings)
     return np.where(needed > 0, np.maximum(needed, least or 0), 0.0)
 
 
@@ -86,7 +86,7 @@ def power_of_pairs(comparison: Comparison, power: float) -> Result:
         p_column("smallest_p", "smallest p"),
     )
     settings = comparison.settings
-    what = "rule out the margin" if settings["test"] == TOST else "find a true difference as large as this one"
+    what = "rule out the margin" if comparison.of_equivalence else "find a true difference as large as this one"
     note = (
         f"detectable: the smallest true difference that a t test finds {power:.0%} of the time at level "
         f"{settings['alpha']:g}; topics needed: how many it takes to {what} that often; must differ: on how many "
@@ -99,7 +99,7 @@ def power_of_pairs(comparison: Comparison, power: float) -> Result:
 def _rows(comparison: Comparison, power: float) -> list[dict[str, Any]]:
     settings, topics = comparison.settings, sampled(comparison.settings)
     least = must_differ(settings)
-    test = None if settings["test"] == TOST else settings["test"]
+    test = None if comparison.of_equivalence else settings["test"]
     rows: list[dict[str, Any]] = []
     for part in comparison.parts:
         known = {name: column[0] for name, column in part.tested.numbers.items()}

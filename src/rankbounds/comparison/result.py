@@ -29,9 +29,7 @@ from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
 from rankbounds.results import Column, Result, build_table, place_cell
 from rankbounds.stats.corrections import CORRECTIONS
-from rankbounds.stats.equivalence import SOURCE as SOURCE_OF_TOST
-from rankbounds.stats.equivalence import TOST
-from rankbounds.stats.significance import TESTS
+from rankbounds.stats.equivalence import find_test
 from rankbounds.tables import Table
 from rankbounds.terminal import escape_controls
 
@@ -84,7 +82,7 @@ class Comparison(Compared):
         """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
         if len(self.runs) == 2:
             return ("topic_differences", "differences", "leaderboard")
-        if self.settings["baseline"] is not None or self.settings["test"] == TOST:
+        if self.settings["baseline"] is not None or self.of_equivalence:
             return ("differences", "leaderboard", "topic_differences")
         return ("leaderboard", "differences", "topic_differences")
 
@@ -132,7 +130,7 @@ class Comparison(Compared):
             (self.runs[int(self.tested.first[0])], self.runs[int(self.tested.second[0])]),
             self.leads[:, 0].tolist(),
             self.shown[:, 0].tolist(),
-            equivalent=self.settings["test"] == TOST,
+            equivalent=self.of_equivalence,
         )
 
     def method(self) -> str:
@@ -174,7 +172,7 @@ class Comparison(Compared):
             p = build_rows(**{name: held.numbers[name][at] for name in ("p_value", "p_adjusted")})
             tested = dict(zip(others, p, strict=True))
         rows = [row | tested.get(row["run"], {}) for row in self.leaderboard(self.measures[at])[:top]]
-        placed = self.settings["baseline"] is None and self.settings["test"] != TOST
+        placed = self.settings["baseline"] is None and not self.of_equivalence
         lettered = placed and 0 < max(len(row["group"] or "") for row in rows) <= LONGEST_GROUP
         columns = [
             Column("run"),
@@ -239,7 +237,7 @@ class Comparison(Compared):
             plain = [[replace(cell, raised="") for cell in row] for row in summary.cells]
             summary = summary if few else replace(summary, cells=plain)
             beats = any(cell.raised for row in summary.cells for cell in row)
-            shown = "is shown to be equivalent to" if self.settings["test"] == TOST else "beats significantly"
+            shown = "is shown to be equivalent to" if self.of_equivalence else "beats significantly"
             tested = testing.tested_words(self.settings, len(self.runs))
             beaten = f" >: the numbers of the systems that it {shown} ({tested}, each measure separately)." * beats
             parts += [summary.table(), f"*: the best by each measure.{beaten}"]
@@ -368,7 +366,7 @@ class Comparison(Compared):
         from rankbounds.comparison.slices import slices
         from rankbounds.files.queries import read_query_labels
 
-        if self.settings["test"] == TOST:
+        if self.of_equivalence:
             raise UsageError('Slices ask where runs differ, and test="tost" whether they are alike: take another test.')
         if correction == "auto" and self.settings["correction"] != "none":
             correction = self.settings["correction"]
@@ -495,6 +493,5 @@ class Comparison(Compared):
         """Write the sources of the measures and of the tests as BibTeX."""
         from rankbounds.measures.naming.sources import bibtex
 
-        used = TESTS.get(self.settings["test"]), CORRECTIONS[self.settings["correction"]]
-        sources = (SOURCE_OF_TOST if one is None else one.source for one in used)
-        return bibtex(self.measures, [source for source in sources if source])
+        used = find_test(self.settings["test"]), CORRECTIONS[self.settings["correction"]]
+        return bibtex(self.measures, [one.source for one in used if one.source])

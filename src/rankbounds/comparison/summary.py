@@ -21,7 +21,6 @@ from rankbounds.evaluation.score_table import build_bars, numbers_and_bounds, op
 from rankbounds.notebook import Bar, Markup, html_table, note
 from rankbounds.paper import Cell, PaperTable, means_table
 from rankbounds.results import Column, Result
-from rankbounds.stats.equivalence import TOST
 from rankbounds.tables import Table, in_latex, in_markdown, percent
 from rankbounds.version import __version__
 
@@ -170,7 +169,7 @@ def _brief(made: Summary, cite: bool) -> str:
     """The caption for LaTeX, as short as a reviewer allows."""
     comparison, settings, count = made.comparison, made.settings, len(made.comparison.runs)
     some = "" if len(made.runs) == count else f" ({len(made.runs)} of {count} systems)"
-    does = "shown to be equivalent" if settings["test"] == TOST else "beaten significantly"
+    does = "shown to be equivalent" if comparison.of_equivalence else "beaten significantly"
     tested = f"{testing.test_names(settings)[0]}, level~{settings['alpha']:g}"
     said = ["bold: best", f"superscripts: systems {does} ({tested})"]
     if any(cell.small for row in made.cells for cell in row):
@@ -189,7 +188,7 @@ def _brief(made: Summary, cite: bool) -> str:
 def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[str]:
     """Return for each run the numbers of the systems that it beats, or is equivalent to."""
     beaten: list[list[int]] = [[] for _ in comparison.runs]
-    pairs, equivalent = comparison.tested, comparison.settings["test"] == TOST
+    pairs, equivalent = comparison.tested, comparison.of_equivalence
     shown, leads = np.flatnonzero(comparison.shown[at]), comparison.leads[at]
     for first, second, lead in zip(pairs.first[shown], pairs.second[shown], leads[shown], strict=True):
         for one, other, better in ((int(first), int(second), lead > 0), (int(second), int(first), lead < 0)):
@@ -216,7 +215,7 @@ def _sentences(made: Summary, *, with_bars: bool) -> Iterator[str]:
     yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
     tested = testing.tested_words(settings, count) + (", each measure separately" if len(made.measures) > 1 else "")
     here = "" if len(made.runs) == count else " shown here"
-    does = "it is shown to be equivalent to" if settings["test"] == TOST else "it beats significantly"
+    does = "it is shown to be equivalent to" if comparison.of_equivalence else "it beats significantly"
     yield f"Raised: the numbers of the systems{here} that {does} ({tested})."
     cells = [cell for row in made.cells for cell in row]
     if with_bars and any(cell.bar for cell in cells):

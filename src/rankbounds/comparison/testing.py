@@ -13,10 +13,10 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters, ClustersLike
 from rankbounds.evaluation.options import Options
 from rankbounds.stats.corrections import CORRECTIONS, check_correction
-from rankbounds.stats.equivalence import TOST, check_equivalence, check_margin
+from rankbounds.stats.equivalence import check_equivalence, check_margin, find_test
 from rankbounds.stats.power import check_level
 from rankbounds.stats.rank_intervals import words as place_words
-from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, TESTS, Resampling, check_test, drawn_words
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, Resampling, check_test, drawn_words
 
 
 class PairTestingOptions(TypedDict, total=False):
@@ -84,7 +84,7 @@ class PairTesting(Testing):
         """Choose the correction asked for, or the default for this number of pairs."""
         chosen = self.correction
         if chosen == "auto":
-            chosen = "none" if pairs == 1 else TESTS.get(self.test, TESTS["t"]).correction
+            chosen = "none" if pairs == 1 else find_test(self.test).correction
         else:
             check_correction(chosen)
             if chosen == "tukey" and self.baseline is not None:
@@ -93,7 +93,7 @@ class PairTesting(Testing):
                 )
             if CORRECTIONS[chosen].resamples and self.alternative != "two-sided":
                 raise UsageError(f'The correction {chosen} has two sides; for one side take "holm".')
-        if self.test == TOST:
+        if not find_test(self.test).of_difference:
             check_equivalence(self.margin, self.alternative, chosen)
         return chosen
 
@@ -103,8 +103,7 @@ class PairTesting(Testing):
 
 def test_names(settings: Mapping[str, Any]) -> tuple[str, str]:
     """Say what corrected p-values come from, and those of one pair alone."""
-    equivalence = settings["test"] == TOST
-    alone = f"two one-sided t tests, margin {settings['margin']:g}" if equivalence else f"{settings['test']} test"
+    alone = find_test(settings["test"]).words.format_map(settings)
     pairs, against = settings["comparisons"], settings["baseline"]
     of_pairs = "one pair" if pairs == 1 else f"all {pairs:,} pairs" if against is None else f"{pairs:,} pairs"
     over = f"the {of_pairs} with {against}" if against is not None and pairs > 1 else of_pairs
@@ -119,29 +118,28 @@ def sample_words(settings: Mapping[str, Any]) -> str:
 
 def _draws(settings: Mapping[str, Any]) -> list[str]:
     """Say how resampled p-values were drawn."""
-    alone = TESTS[settings["test"]].draws(settings) if settings["test"] in TESTS else []
+    alone = find_test(settings["test"]).draws(settings)
     return list(dict.fromkeys([*alone, *[drawn_words(settings)] * CORRECTIONS[settings["correction"]].resamples]))
 
 
 def method(settings: Mapping[str, Any], runs: int) -> str:
     """Say which tests p-values come from, and what intervals and ranks mean."""
-    used, alone = test_names(settings)
+    test, (used, alone) = find_test(settings["test"]), test_names(settings)
     family, corrected = CORRECTIONS[settings["correction"]], settings["correction"] != "none"
     drawn = ", ".join([*_draws(settings), sample_words(settings)])
     of_pair = f"p: {alone} of each pair alone; p corrected: {used}" if corrected else f"p: {alone}"
     said = [f"{of_pair} ({drawn})."]
     of_means = " of a mean: over topics, within the measure's range; of a difference" * (runs > 2)
     span = f"{settings['confidence']:.0%} interval{of_means}: t interval" + " of each pair alone" * corrected
-    if settings["test"] == "t" and settings["alternative"] == "two-sided":
+    if test.of_interval and settings["alternative"] == "two-sided":
         not_corrected = " (p, not p corrected)" * corrected
         span += f", which excludes 0 exactly where p < {1 - settings['confidence']:.2g}{not_corrected}"
     said.append(f"{span}.")
-    if settings["baseline"] is None and runs > 2 and settings["test"] != TOST:
+    if settings["baseline"] is None and runs > 2 and test.of_difference:
         sure = f"{1 - settings['alpha']:.0%} confidence"
         together = f"{sure} for all runs at once" if family.family_wise else "not corrected for several runs"
         said.append(f"rank: with its interval, {together}.")
-    test = TESTS.get(settings["test"])
-    if test is not None and not test.of_mean and test.level:
+    if not test.of_mean and test.level:
         said.append(f"Measured at 5%, the {alone} finds a difference between equal means in {test.level}.")
     if family.resamples and family.level:
         said.append(
@@ -152,10 +150,10 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
 
 def cannot_succeed(settings: Mapping[str, Any]) -> str:
     """Say why no p-value, or no corrected one, can be below alpha, if so."""
-    test, count = TESTS.get(settings["test"]), settings["clusters"] or settings["topics"]
+    test, count = find_test(settings["test"]), settings["clusters"] or settings["topics"]
     family, alpha, resamples = CORRECTIONS[settings["correction"]], settings["alpha"], settings["resamples"]
-    least = None if test is None else test.smallest_p(np.array([count]), count, settings["alternative"], resamples)
-    if test is None or least is None or family.resamples:
+    least = test.smallest_p(np.array([count]), count, settings["alternative"], resamples)
+    if least is None or family.resamples:
         return ""
     corrected = settings["correction"] != "none"
     times = settings["comparisons"] if corrected else 1

@@ -16,7 +16,7 @@ from rankbounds.comparison.power import detectable_differences, must_differ, sam
 from rankbounds.evaluation.score_differences import equal, tolerant_difference
 from rankbounds.evaluation.score_table import UNJUDGED
 from rankbounds.probability.effects import is_plain_sum
-from rankbounds.stats.equivalence import TOST, topics_for_margin
+from rankbounds.stats.equivalence import topics_for_margin
 from rankbounds.stats.significance import too_few
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class PairWords:
         """Which template of each kind holds, by its place in ``wording.TEMPLATES``."""
         comparison, numbers, settings = self.comparison, self.numbers, self.comparison.settings
         first, second = comparison.tested.first, comparison.tested.second
-        margin = settings["margin"] if settings["test"] == TOST else None  # where equivalence is what was tested
+        margin = settings["margin"] if comparison.of_equivalence else None  # where equivalence is what was tested
         of_equivalence, least = margin is not None, self._must_differ
         difference, deviation, differing = (numbers[name] for name in ("difference", "deviation", "differing"))
         low, high, ties_low, ties_high = (

@@ -14,7 +14,6 @@ from rankbounds.evaluation.score_differences import differences, limits_of_diffe
 from rankbounds.measures import Measure
 from rankbounds.results import Column, Result, interval
 from rankbounds.stats.corrections import CORRECTIONS
-from rankbounds.stats.equivalence import TOST
 from rankbounds.stats.significance import TESTS, too_few
 from rankbounds.stats.winners import Lead, lead_over_baseline, lead_over_second
 from rankbounds.tables import p_words, plain, signed
@@ -111,8 +110,8 @@ def find_winners(comparison: Comparison) -> Winner:
 def _p_adjusted(comparison: Comparison, place: int, lead: Lead) -> float | None:
     """Return the corrected p of two runs; None if they are not compared."""
     pair = int(comparison.tested.places(lead.run, lead.against))
-    tests_differences = comparison.settings["test"] != TOST
-    return float(comparison.tested.numbers["p_adjusted"][place, pair]) if pair >= 0 and tests_differences else None
+    known = pair >= 0 and not comparison.of_equivalence
+    return float(comparison.tested.numbers["p_adjusted"][place, pair]) if known else None
 
 
 def _holds_together(comparison: Comparison, p_adjusted: float) -> bool:

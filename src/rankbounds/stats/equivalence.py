@@ -32,19 +32,28 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences as subtract
 from rankbounds.stats.corrections import CORRECTIONS
-from rankbounds.stats.significance import Resampling, least_of_signs, p_values
+from rankbounds.stats.significance import TESTS, PairedTest, Resampling, least_of_signs, p_values
 
 TOST = "tost"
 """The name of the two one-sided t tests where a test is asked for."""
-SOURCE = "schuirmann1987comparison"
 LEAST_DIFFERING = 5
 """With fewer topics that differ no margin is ruled out: they do not show how large a change on another topic can be.
 
 With this rule, runs whose true loss is the margin pass in 0 to 7% of samples, by all measures and numbers of topics
 tried; without it in up to 37% (``benchmarks/margins.py``).
 """
+EQUIVALENCE = PairedTest(
+    TOST, lambda differences, *_: np.ones(len(differences)), of_difference=False, source="schuirmann1987comparison",
+    words="two one-sided t tests, margin {margin:g}",
+)  # fmt: skip
+"""As a test of pairs: ``p_of_margin`` gives its p-values, and without a margin nothing is ruled out."""
 BETTING = "betting"
 """The name of the test of a margin that assumes only the range of changes."""
+
+
+def find_test(name: str) -> PairedTest:
+    """Find a test of pairs by its name: of differences, or of equivalence."""
+    return EQUIVALENCE if name == TOST else TESTS[name]
 
 
 def check_margin(margin: float) -> None:

@@ -27,13 +27,10 @@ DEFAULT_TEST = "t"
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXACT_TOPICS = 16
 """Up to this number of topics, the randomisation test enumerates all sign flips (2^16); beyond it, it samples them."""
-EXACT_SIZES = 50
-"""Up to this number of differences, no two of one size, Wilcoxon's test counts all sign flips."""
-EXACT_EQUAL_SIZES = 25
-"""Up to this number it counts them where some sizes are equal."""
+EXACT_SIZES, EXACT_EQUAL_SIZES = 50, 25
+"""Up to so many differences, no two of one size, or some of them, Wilcoxon's test counts all sign flips."""
 RESAMPLES = 10_000
 MOST_RESAMPLES = 10_000_000
-"""p-values of more digits than that say nothing."""
 _CELLS_AT_ONCE = 1 << 20
 
 
@@ -65,21 +62,24 @@ def check_differences(differences: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """A paired test over topics, and what others need to know of it."""
+    """A paired test: p-values from rows of differences, alternative and resampling, and what others need to know."""
 
     name: str
     p_values: Callable[[Floats, str, Resampling], Floats]
-    """The p-value of each row of differences, given the alternative and the resampling."""
     one_sided_least: Callable[[Floats, int], Floats] | None = None
-    """The smallest one-sided p-value, given the number of topics on which two systems differ and the number of topics.
-    None if unknown: then the words do not say whether the test can succeed.
-    """
+    """The smallest one-sided p-value, given the numbers of topics that differ and of all; None if unknown."""
     resamples: bool = False
     """Does it draw random numbers?"""
     exact_topics: int = 0
     """Up to this number of topics, a resampling test enumerates all sign flips instead."""
     of_mean: bool = True
     """Does it test the mean difference? Other tests use signs and ranks, which infinite differences have too."""
+    of_difference: bool = True
+    """Does a small p-value show a difference, and not that there is none of the margin or more?"""
+    of_interval: bool = False
+    """Does its two-sided p-value reject what lies outside of the t interval, and nothing else?"""
+    words: str = "{test} test"
+    """What p-values come from, given the settings of a comparison."""
     correction: str = "holm"
     """The correction used with it when several pairs are tested."""
     level: str = ""
@@ -163,7 +163,8 @@ def _least_of_t(differing: Floats, topics: int) -> Floats:
 
 register(
     PairedTest(
-        "t", t_test, _least_of_t, level="2 to 6% of samples with 10 topics or more, less with many ties",
+        "t", t_test, _least_of_t, of_interval=True,
+        level="2 to 6% of samples with 10 topics or more, less with many ties",
         called=("ttest", "t-test", "t_test", "student", "paired-t"),
     )
 )  # fmt: skip
@@ -302,8 +303,7 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
         flips = np.where(heads, 1.0, -1.0)
     observed = differences.sum(axis=-1)
     counts = np.zeros(differences.shape[0])
-    # Sums of the same numbers in another order differ in their last bits; such outcomes are equal.
-    slack = TOLERANCE * np.abs(differences).sum(axis=-1)
+    slack = TOLERANCE * np.abs(differences).sum(axis=-1)  # (sums in another order differ in their last bits)
 
     def count(rows: slice) -> None:
         extreme = _as_extreme(differences[rows] @ flips.T, observed[rows, None], slack[rows, None], alternative)
@@ -422,14 +422,11 @@ def p_values(
     ----------
     differences : array
         Of two runs, topic by topic; the last axis is topics.
-    test : str
-        As in ``compare``. Tests of the mean are no surer than signs; the others accept infinite differences.
-    alternative : str
-        ``"greater"`` tests whether the differences are above 0, ``"less"`` whether they are below.
-    resampling : Resampling, optional
-        How tests that resample do it.
-    measure : object
-        What error messages call the numbers.
+    test, alternative : str
+        As in ``compare``: ``"greater"`` tests whether the differences are above 0. Tests of the mean are no surer than
+        signs; the others accept infinite differences.
+    resampling, measure : optional
+        How tests that resample do it, and what error messages call the numbers.
 
     Returns
     -------
@@ -496,15 +493,6 @@ def _not_rejected(sums: Floats, weights: Floats, reach: float) -> tuple[Floats, 
     if square > 0:
         return low, high
     return np.where((rest > 0) & (mean > 0), high, -np.inf), np.where((rest > 0) & (mean < 0), low, np.inf)
-
-
-def standardised_effect(differences: Floats) -> Floats:
-    """Divide the mean difference by its standard deviation over topics; 0 if there is no difference, NaN if one is
-    infinite.
-    """
-    with np.errstate(invalid="ignore"):
-        mean = differences.mean(axis=-1)
-    return np.where(np.isfinite(mean), over_error(mean, deviation_of(differences)), np.nan)
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:

@@ -52,7 +52,7 @@ from rankbounds.measures import Measure, parse_measure
 from rankbounds.notebook import shown
 from rankbounds.results import Column, Result, Row, build_table, interval
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values
-from rankbounds.stats.equivalence import BETTING, TOST, check_margin
+from rankbounds.stats.equivalence import BETTING, check_margin
 from rankbounds.tables import Table, number, plain, signed
 
 CHANGES = ("worse", "different")
@@ -319,7 +319,7 @@ def hold(
     check_choice("margin_test", margin_test, [SAME_TEST, BETTING])
     if comparison is not None and evidence is not None:
         comparison, scores = _with_measures(comparison, scores, asked, evidence)
-    if comparison is not None and comparison.settings["test"] == TOST:
+    if comparison is not None and comparison.of_equivalence:
         comparison = _compare_again(comparison, comparison.scores, comparison.evidence)
     runs = comparison.runs if comparison else scores.runs
     baseline = comparison.settings["baseline"] if comparison else None
@@ -373,5 +373,5 @@ def _with_measures(
 
 def _compare_again(comparison: Comparison, scores: Scores, evidence: Evidence | None) -> Comparison:
     """Compare scores for differences as before, with the t test after equivalence."""
-    test = "t" if comparison.settings["test"] == TOST else comparison.settings["test"]
+    test = "t" if comparison.of_equivalence else comparison.settings["test"]
     return compare_scores(scores, replace(comparison.testing, test=test), evidence=evidence)
