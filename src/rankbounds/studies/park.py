@@ -126,9 +126,12 @@ def uncertainty_by_relevance_ratio(
             means = (lists @ weights).reshape(simulations, topics).mean(axis=-1)
             sd = float(means.std(ddof=1))
             row |= {"simulated_mean": float(means.mean()), "simulated_sd": sd, "standard_error": sd / simulations**0.5}
-    first, last = (np.argsort(ratios)[at] for at in (0, -1))
-    ends = [f"{mean[first]:.4f} to {mean[last]:.4f} for q = {q:g}" for q, mean in zip(shares, exact.mean, strict=True)]
-    answer = f"The mean, from w = {ratios[first]:g} to w = {ratios[last]:g}: {'; '.join(ends)}."
+    answer = f"The mean lies between {exact.mean.min():.4f} and {exact.mean.max():.4f}."
+    if len(ratios) > 1:
+        rises = (np.diff(exact.mean[:, np.argsort(ratios)]) < 0).all(axis=1).tolist()
+        for so, claim in ((True, "The mean rises as w falls (the better the system)"), (False, "Not throughout")):
+            where = ", ".join(f"{q:g}" for q, is_so in zip(shares, rises, strict=True) if is_so == so)
+            answer += f" {claim} for q = {where}." if where else ""
     tables = {f"{name} by q and w": pivot(rows, "q", "relevance_ratio", name) for name in ("mean", "sd")}
     return StudyResult(rows, answer, tables=tables)
 
