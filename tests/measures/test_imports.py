@@ -52,3 +52,8 @@ def test_every_measure_has_a_line_in_the_stub():
         if kind.__module__.startswith(PACKAGE) and listed().get(kind.__name__) != kind.__module__
     ]
     assert not lines, "add to src/rankbounds/measures/__init__.pyi:\n" + "\n".join(lines)
+
+
+def test_names_of_measures_that_were_not_imported_are_taken_too():
+    code = [sys.executable, "-c", "import rankbounds as rb\nclass Mine(rb.Measure):\n    name = 'MAP'"]
+    assert 'The name "MAP" belongs to the measure AP' in subprocess.run(code, capture_output=True, text=True).stderr
