@@ -12,7 +12,7 @@ from scipy import stats
 
 import rankbounds as rb
 from rankbounds.collection.folders import collections_at
-from rankbounds.report.collections import gather_collections
+from rankbounds.report.page import gather_collections
 from rankbounds.stats.stratified import random_effects
 
 

@@ -192,7 +192,7 @@ ENDLESS = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 from rankbounds.files.document_texts import LONGEST_READ, LONGEST_SHOWN, DocumentTexts
-from rankbounds.report.beside import snippet
+from rankbounds.report.observed import snippet
 for name in sys.argv[1:]:
     text = DocumentTexts([name]).text("x")
     assert len(text.text) <= LONGEST_SHOWN and text.cut > LONGEST_READ - LONGEST_SHOWN, (name, text.cut)

@@ -32,15 +32,22 @@ TEXTS = (
         repeated=True,
     ),
 )
-CHOICES = (
+WORKLIST = Option(
+    "--worklist FILE",
+    'under "What to judge next", show the documents of this table (from "rankbounds sample" or "judge-next") that are '
+    "not judged yet",
+    about_runs=True,
+)
+
+
+@command(
+    "report",
+    *reading.INPUTS,
+    *reading.SCORE_TABLES,
+    *everyday(*TEXTS),
     scoring.MEASURES,
     Option("--title TITLE", "heading of the page (default: the names of the runs, or their number)", ""),
-    Option(
-        "--worklist FILE",
-        'under "What to judge next", show the documents of this table (from "rankbounds sample" or "judge-next") that '
-        "are not judged yet",
-        about_runs=True,
-    ),
+    WORKLIST,
     Option(
         "--since FILE",
         'say what changed since these scores were saved ("rankbounds compare --save"): topics, judged documents, '
@@ -52,16 +59,6 @@ CHOICES = (
     *scoring.TESTS,
     *scoring.ASSUMING,
     reading.CALIBRATE,
-)
-"""Everything that changes what a report says."""
-
-
-@command(
-    "report",
-    *reading.INPUTS,
-    *reading.SCORE_TABLES,
-    *everyday(*TEXTS),
-    *CHOICES,
     output.file_option(("html",), f"the page to write (default {PAGE}, if it does not exist)"),
 )
 def run_report(options: Options) -> None:
@@ -98,7 +95,7 @@ def choices_from(options: Options) -> Choices:
     from rankbounds.report import Choices
 
     given = vars(options) | {"measures": options.measures or DEFAULT_MEASURES}
-    return Choices(**{choice.name: given[choice.name] for choice in fields(Choices)})
+    return Choices(**{choice.name: given[choice.name] for choice in fields(Choices) if choice.name in given})
 
 
 @command(
@@ -128,7 +125,11 @@ def choices_from(options: Options) -> Choices:
     ),
     Option("--until WHEN", "settled (default with --compare), or decided with a probability (0.95)"),
     Option("--shared SHARE", "share of the documents that every judge sees (default 0)", 0.0),
-    *CHOICES,
+    scoring.MEASURES,
+    WORKLIST,
+    scoring.SEED,
+    *scoring.ASSUMING,
+    reading.CALIBRATE,
 )
 def run_serve(options: Options) -> None:
     """Judge (label) documents in the browser, with the report live beside it.

@@ -27,7 +27,7 @@ from rankbounds.files.pair_files import decimal, shown
 from rankbounds.files.queries import QueryText
 from rankbounds.files.writing import clear_copies
 from rankbounds.judging.judges.agreement import agreement_of_judges
-from rankbounds.report.beside import SHOWN_DOCUMENTS, snippet
+from rankbounds.report.observed import SHOWN_DOCUMENTS, snippet
 from rankbounds.tables import render_rows
 
 HANDED_OUT = 4

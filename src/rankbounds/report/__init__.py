@@ -10,9 +10,8 @@ import sys
 from types import ModuleType
 
 from rankbounds.calls import ends_in_a_sentence
-from rankbounds.report.collections import gather_collections
 from rankbounds.report.content import Choices, gather, gather_scores
-from rankbounds.report.page import Report, collections_page, page, report
+from rankbounds.report.page import Report, collections_page, gather_collections, page, report
 
 
 class _RoomAndFunction(ModuleType):

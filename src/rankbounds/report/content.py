@@ -33,8 +33,7 @@ from rankbounds.judging.audits.judged_sample import left_to_judge
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
-from rankbounds.report.beside import Beside
-from rankbounds.report.observed import STRIP_DEPTHS, Observed, Thinning, lists_of, pack, persistence_of
+from rankbounds.report.observed import STRIP_DEPTHS, Beside, Observed, Thinning, lists_of, pack, persistence_of
 from rankbounds.report.summary import best_first, counted, doubts_of, heading, leading, sentences
 from rankbounds.stats.rank_correlation import agreement
 from rankbounds.stats.rank_intervals import words as rank_words
@@ -73,7 +72,7 @@ BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len
 
 
 @dataclass(frozen=True)
-class Choices(Testing):
+class Choices(Testing, Beside):
     """Everything that changes what a report says; the page names it."""
 
     measures: Sequence[str] = DEFAULT_MEASURES
@@ -95,14 +94,6 @@ class Choices(Testing):
     """The mark that ends the part of a query's id that is its cluster, in the place of ``clusters``."""
     title: str = ""
     """The heading; without one, it names the runs."""
-    queries: str | None = None
-    """A file of the texts of queries."""
-    documents: Sequence[str] | None = None
-    """Files of the texts of documents."""
-    by: str | None = None
-    """A file of the classes of topics that runs are compared by."""
-    by_prefix: str | None = None
-    """Or the mark that ends the part of a query's id that is its class."""
     calibrate: bool = False
     """Whether labels of other sources than the first count by the probability of what the first would say."""
     worklist: str | None = None
@@ -115,10 +106,6 @@ class Choices(Testing):
     def assumptions(self) -> Assumptions:
         """The part of the choices that is settled before a measure sees a ranking."""
         return Assumptions(**{name: getattr(self, name) for name in ASSUMPTIONS})
-
-    def beside(self) -> Beside:
-        """The texts and classes that were given."""
-        return Beside(self.queries, self.documents, self.by, self.by_prefix)
 
     def asks_for_rbp(self) -> bool:
         """Is RBP among the measures that somebody chose?"""
@@ -188,7 +175,7 @@ def gather(
         messages.insert(0, changes_since(choices.since, made_with))
     more = {
         "warnings": messages,
-        "results": choices.beside().lists(evidence, runs_shown, topics_shown),
+        "results": choices.lists(evidence, runs_shown, topics_shown),
         **lists_of(scores, observed, evidence, thinning),
         "persistence": persistence_of(observed, thinning) if choices.asks_for_rbp() else None,
         "next": to_judge,
@@ -225,8 +212,8 @@ def _content(
     content: dict[str, Any] = {
         "version": __version__,
         "title": choices.title or heading(scores.runs),
-        "queries": choices.beside().query_texts([scores.query_ids[topic] for topic in thinning.topics]),
-        "slices": choices.beside().slices(compared, [scores.runs[run] for run in thinning.runs]),
+        "queries": choices.query_texts([scores.query_ids[topic] for topic in thinning.topics]),
+        "slices": choices.slices(compared, [scores.runs[run] for run in thinning.runs]),
         "measures": [
             {
                 "label": str(measure),

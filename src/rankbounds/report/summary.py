@@ -22,8 +22,6 @@ NAMED = 12
 """Up to this many runs are named."""
 SETTLED = ("no", "levels", "nothing_open", "none_retrieved", "no_ties")
 """Answers to whether unjudged documents or ties could overturn a difference that say: they cannot."""
-MUCH_ALIKE = 0.9
-"""Measures whose orders of the runs have a Kendall's tau below this are named."""
 
 
 def sentences(scores: Scores, compared: Comparison | None, content: dict[str, Any]) -> list[str]:
@@ -44,11 +42,8 @@ def sentences(scores: Scores, compared: Comparison | None, content: dict[str, An
     score = f"{label} {means[leader]:.4f}{sure} over {topics} topic{'s' * (topics != 1)}"
     said = [f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {score}."]
     if compared is not None:
-        said += [*_how_sure(compared, leader, alone=alone), *_over_measures(scores, content["agreement"])]
-    said += _unjudged(scores, leaders)
-    if content["lists"] is not None:
-        said += [*_coverage(scores), *_ties(content, measure)]
-    return said
+        said += [*_how_sure(compared, leader, alone=alone), *_over_measures(scores)]
+    return [*said, *(_coverage(scores) if content["lists"] is not None else [])]
 
 
 def heading(runs: Sequence[str]) -> str:
@@ -132,8 +127,8 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
     return said
 
 
-def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[str]:
-    """Do the measures at hand name the same leader, and order the runs alike?"""
+def _over_measures(scores: Scores) -> list[str]:
+    """Do the measures at hand name the same leader?"""
     if len(scores.measures) < 2:
         return []
     by_leader: dict[str, list[Measure]] = {}
@@ -150,36 +145,7 @@ def _over_measures(scores: Scores, agreement: Sequence[dict[str, Any]]) -> list[
             f"{leader} by {wording.listed([str(measure) for measure in named])}" for leader, named in by_leader.items()
         ]
         said = [f"The measures disagree about the leader: {'; '.join(parts)}."]
-    if len(scores.runs) > 2 and agreement:
-        least = min(agreement, key=lambda row: 2.0 if row["tau"] is None else row["tau"])
-        if least["tau"] is not None and least["tau"] < MUCH_ALIKE:
-            said.append(
-                f"The orders differ most between {least['measure_a']} and {least['measure_b']} (Kendall's tau "
-                f"{least['tau']:.2f}; {least['swapped']:,} pair{'s' * (least['swapped'] != 1)} in another order, "
-                f"{least['swapped_significantly']:,} significantly by both)."
-            )
     return said
-
-
-def _unjudged(scores: Scores, leaders: Sequence[int]) -> list[str]:
-    """Could runs lead once everything is judged? By measures of a list alone: others depend on all runs' documents."""
-    measure, runs, leader = scores.measures[0], scores.runs, leaders[0]
-    if scores.bounds not in ("unjudged", "both") or not measure.list_only or len(runs) < 2:
-        return []
-    mean, topics = scores.mean(), scores.value.shape[1] if measure.total == "sum" else 1
-    low, high = mean.low[:, 0, 0] / topics, mean.high[:, 0, 0] / topics
-    least, most = (high, low) if measure.lower_is_better else (low, high)
-    could_lead = np.flatnonzero(better(most, least[leader], measure) & (np.arange(len(runs)) != leader)).tolist()
-    if not could_lead:
-        stays = "stays" if len(leaders) == 1 else "stay"
-        return [
-            f"However the unjudged documents are judged, {counted(leaders, runs)} {stays} first on these topics by "
-            f"{measure}."
-        ]
-    return [
-        f"If the unjudged documents favour them, {counted(could_lead, runs)} could score "
-        f"{'lower' if measure.lower_is_better else 'higher'} than {runs[leader]} certainly does ({least[leader]:.4f})."
-    ]
 
 
 def _coverage(scores: Scores) -> list[str]:
@@ -191,22 +157,6 @@ def _coverage(scores: Scores) -> list[str]:
     return [
         f"Fewer than {LITTLE_JUDGED:.0%} of the top 10 documents of {counted(weak, scores.runs)} are judged "
         f"({'lowest: ' * (len(weak) > 1)}{percent(judged[weak[0]])})."
-    ]
-
-
-def _ties(content: dict[str, Any], measure: Measure) -> list[str]:
-    """What ties do, where they can change a place."""
-    moved = [
-        (lists["tie_range"][0][1] - lists["tie_range"][0][0], run)
-        for lists, run in zip(content["lists"], content["runs"], strict=True)
-        if lists["ties_matter"] and lists["ties_matter"][0]
-    ]
-    if not moved:
-        return []
-    widest, run = max(moved)
-    return [
-        f"The order of tied documents alone can change the ranks of {len(moved)} run{'s' * (len(moved) > 1)} by "
-        f"{measure}; it moves {run} most, by {widest:.4f}."
     ]
 
 
