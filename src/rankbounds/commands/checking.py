@@ -17,7 +17,7 @@ from rankbounds.results import Result
 
 @command(
     "check",
-    replace(reading.RUNS, usage="[RUN ...]"),
+    reading.RUNS_IF_ANY,
     *group_under(
         "input",
         Option(

@@ -90,7 +90,7 @@ def run_judge_next(options: Options) -> None:
 
 @command(
     "pool",
-    replace(reading.RUNS, usage="[RUN ...]"),
+    reading.RUNS_IF_ANY,
     *everyday(
         Option("--depth D", "pool the top D documents of each run and topic", type=int),
         Option("--budget N", "pool at most N documents per topic", type=int),

@@ -183,7 +183,7 @@ def run_sample(options: Options) -> None:
     "audit",
     reading.LABELS,
     Option("SAMPLE", "the judged sample: query_id, doc_id, order, probability, relevance", file="read"),
-    replace(reading.RUNS, usage="[RUN ...]"),
+    reading.RUNS_IF_ANY,
     *everyday(
         scoring.measures((), "nDCG@10 (default), AP, Recall@100 by linearisation; RBP(p=0.8), P@10, DCG@20"),
         Option("--difference", "compare the runs in pairs"),

@@ -38,34 +38,32 @@ def numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
-def whole_numbers(text: str) -> list[int]:
-    """Whole numbers from 1 on with commas between them."""
-    return [whole("a depth is", 1)(part) for part in text.split(",")]
-
-
 def file_option(formats: Sequence[str], text: str = "write to this file instead of standard output") -> Option:
     """The file that results go to, in one of these formats."""
     return Option("-o, --output FILE", text, file="written", words=formats, group="output", everyday=True)
 
 
+LOOKS = group_under(
+    "output",
+    Option(
+        "--raw",
+        "csv, tsv: do not prefix ids that begin with = + - @ with ' (which keeps spreadsheets from running them)",
+    ),
+    Option("--wide", "show all columns and full names, even if the terminal is too narrow"),
+    Option("--digits N", "digits in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits"),
+    explained_by="evaluate",
+)
+"""How rows and tables are written."""
+
+
 def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
     """Options for output; without ``digits`` where that has another meaning."""
     text = f"{', '.join(formats)} (default: by the ending of -o, or {formats[0]})"
-    options = [Option("--format F", text, words=formats, everyday=True), file_option(formats)]
-    if "csv" in formats:
-        options.append(RAW)
-    if "table" in formats:
-        options += [WIDE, DIGITS] if digits else [WIDE]
-    return group_under("output", *options)
+    raw, *looks = LOOKS if digits else LOOKS[:2]
+    own = Option("--format F", text, words=formats, group="output", everyday=True), file_option(formats)
+    return (*own, *([raw] if "csv" in formats else []), *(looks if "table" in formats else []))
 
 
-RAW = Option(
-    "--raw", "csv, tsv: do not prefix ids that begin with = + - @ with ' (which keeps spreadsheets from running them)"
-)
-WIDE = Option("--wide", "show all columns and full names, even if the terminal is too narrow")
-DIGITS = Option(
-    "--digits N", "digits of scores in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits"
-)
 OUTPUT = options_for()
 JUDGMENTS_FILE = file_option(("trec", "csv", "tsv", "jsonl"))
 """Where judgments or a run go."""

@@ -40,12 +40,13 @@ def columns(text: str) -> dict[str, str]:
 RUNS_HELP = "runs: files, folders or patterns; name=FILE names a run; - reads stdin"
 QRELS = Option("QRELS", "judgments: a file, or ir_datasets:ID; - reads stdin")
 RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
+RUNS_IF_ANY = replace(RUNS, usage="[RUN ...]")
 RUN = Option("RUN", "the run; name=FILE gives it a name; - reads stdin", dest="run_file")
 INPUTS = (
     QRELS,
-    replace(RUNS, usage="[RUN ...]", help=f"{RUNS_HELP}; not needed if QRELS lists retrieved ids too"),
+    replace(RUNS_IF_ANY, help=f"{RUNS_HELP}; not needed if QRELS lists retrieved ids too"),
 )
-INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), replace(RUNS, usage="[RUN ...]"))
+INPUTS_IF_ANY = (replace(QRELS, usage="[QRELS]"), RUNS_IF_ANY)
 LABELS = Option("LABELS", "labels of a model, in any format of judgments; - reads stdin", dest="qrels")
 SCORE_TABLES = group_under(
     "input",
@@ -63,35 +64,32 @@ SCORE_TABLES = group_under(
     ),
 )
 """Tables of scores in the place of judgments and runs."""
-FORMATS = Option(
-    "--formats FORMAT",
-    f"format of the files (default: detected from their contents): {', '.join(OURS)}",
-    words=known_formats,
-    about_runs=True,
-)
-SOURCE = Option(
-    "--source SOURCE",
-    "use the judgments of this source; for several (a,b), the first source that judged the document",
-    about_runs=True,
-)
-COLUMNS = Option(
-    "--columns NAMES",
-    "names of a table's columns: query_id=q,doc_id=d,score=s (relevance, retrieved, expected, ...)",
-    type=columns,
-    everyday=True,
-)
-LENIENT = Option("--lenient", "skip lines that cannot be read, and count them", about_runs=True)
-READING_RUNS = group_under("input", FORMATS, COLUMNS, LENIENT, explained_by="evaluate")
-"""How to read files, where there are no judgments among them."""
 READING = group_under(
     "input",
-    replace(FORMATS, help=f"{FORMATS.help}; two, separated by a comma, are for judgments and runs"),
-    SOURCE,
-    COLUMNS,
-    LENIENT,
+    Option(
+        "--formats FORMAT",
+        "format of the files (default: detected from their contents); two, separated by a comma, are for judgments and "
+        f"runs: {', '.join(OURS)}",
+        words=known_formats,
+        about_runs=True,
+    ),
+    Option(
+        "--columns NAMES",
+        "names of a table's columns: query_id=q,doc_id=d,score=s (relevance, retrieved, expected, ...)",
+        type=columns,
+        everyday=True,
+    ),
+    Option("--lenient", "skip lines that cannot be read, and count them", about_runs=True),
+    Option(
+        "--source SOURCE",
+        "use the judgments of this source; for several (a,b), the first source that judged the document",
+        about_runs=True,
+    ),
     explained_by="evaluate",
 )
 """How to read judgments and runs."""
+READING_RUNS = READING[:3]
+"""How to read files, where there are no judgments among them."""
 PREPARING = group_under(
     "input",
     Option("--drop-self", "leave out documents whose id is the query's id (as BEIR does: ArguAna, Quora)"),
