@@ -177,3 +177,13 @@ def test_files_of_judgments_and_runs_are_never_marked(tmp_path):
     judged("=1", "-d").write(tmp_path / "qrels.csv")
     assert rb.read_qrels(tmp_path / "qrels.csv").to_dict() == {"=1": {"-d": 1.0}}
     assert "'" not in (tmp_path / "qrels.csv").read_text()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_preferences_are_written_as_lines(tmp_path, ending):
+    (tmp_path / "prefs").write_text("q u 1 a 2\nq u 1 b 1\n")
+    qrels = rb.read_qrels(tmp_path / "prefs")
+    qrels.write(tmp_path / "again")
+    assert rb.read_qrels(tmp_path / "again") == qrels
+    with pytest.raises(DataError, match="a table cannot hold preferences"):
+        qrels.write(tmp_path / f"prefs{ending}")

@@ -17,7 +17,7 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, Place, readable
 from rankbounds.evaluation.score_differences import better, equal
 from rankbounds.measures import parse_measure
-from rankbounds.phrases import some
+from rankbounds.phrases import counted, some
 from rankbounds.results import Column, Result, Row, build_table, count
 from rankbounds.tables import Table, percent, render_rows
 
@@ -35,13 +35,6 @@ class Kind:
     heading: str
     unit: str
     words: str
-
-    def counted(self, number_of: int, share: float | None) -> str:
-        """Format the number, and its share of the lines or topics."""
-        of = "topics" if self.unit == "topic" else "lines"
-        return f"{number_of:,} {self.unit}{'s' * (number_of != 1)}" + (
-            "" if share is None else f" ({share:.1%} of {of})"
-        )
 
 
 KINDS = {
@@ -98,11 +91,11 @@ class Finding:
         topics: int | None = None,
     ) -> Finding:
         """Build a finding of ``number_of`` among ``whole``; ``more`` is appended to the usual words."""
-        share = number_of / whole if whole else None
-        told = list(examples)
-        message = f"{KINDS[kind].counted(number_of, share)} {KINDS[kind].words}{more}"
+        share, told, known = number_of / whole if whole else None, list(examples), KINDS[kind]
+        of_all = "" if share is None else f" ({share:.1%} of {'topics' if known.unit == 'topic' else 'lines'})"
+        message = f"{counted(number_of, known.unit)}{of_all} {known.words}{more}"
         where, what = [str(place) for place, _ in told], [words for _, words in told]
-        return cls(kind, severity or KINDS[kind].severity, number_of, share, message, where, what, topics)
+        return cls(kind, severity or known.severity, number_of, share, message, where, what, topics)
 
     def lines(self) -> Iterator[str]:
         """In words, and below them the first places."""
@@ -169,9 +162,7 @@ class CheckedRun:
 
     def words(self) -> str:
         """Everything that was found, with the first places."""
-        totals = (("error", self.errors), ("warning", self.warnings))
-        number = (f"{total:,} {name}{'s' * (total != 1)}" for name, total in totals)
-        heading = f"{self.run} ({self.file}): {', '.join(number)}"
+        heading = f"{self.run} ({self.file}): {counted(self.errors, 'error')}, {counted(self.warnings, 'warning')}"
         return "\n".join([heading, *(line for finding in self.findings for line in finding.lines())])
 
 

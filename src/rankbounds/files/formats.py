@@ -104,8 +104,7 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
         return text_formats.read_delimited(text, names)
     if kind == "prefs" and not names.of_judgments:
         raise DataError(text.name, "the format prefs holds preferences, but a run was expected.")
-    of_judgments = trec.preferences_layout if kind == "prefs" else trec.qrels_layout
-    layout = of_judgments if names.of_judgments else trec.run_layout
+    layout = partial(trec.qrels_layout, preferences=kind == "prefs") if names.of_judgments else trec.run_layout
     return read_lines(text, layout, subtopics=names.of_judgments)
 
 

@@ -33,6 +33,8 @@ def write_pairs(
 ) -> None:
     """Write a table of pairs with further columns, in the format of the name's ending, else as TREC."""
     ending, header = format_ending(os.fspath(path)), ["query_id", "doc_id", *columns]
+    if "judgment_subgroup" in columns and ending in (*DELIMITERS, *JSON_LINES):
+        raise DataError(path, "a table cannot hold preferences.", "Write a TREC file (any other ending).")
     with writing(path) as out:
         if ending in DELIMITERS:
             writer = csv.writer(out, delimiter=DELIMITERS[ending], lineterminator="\n")

@@ -178,10 +178,11 @@ class LargeFile:
         """Is it Parquet? Everything else must be lines of TREC."""
         return parquet.is_parquet(self.path, QRELS_COLUMNS)
 
-    @property
-    def _block_bytes(self) -> int:
-        """How much is read at a time where topics need not be whole."""
-        return min(SPLIT_BYTES, max(SPLIT_BYTES >> 8, self.piece_bytes))
+    def _texts(self, size: int | None = None, *, data_alone: bool = False) -> Iterator[Text]:
+        """Yield the file in blocks of lines that need not be of whole topics."""
+        size = size or min(SPLIT_BYTES, max(SPLIT_BYTES >> 8, self.piece_bytes))
+        for content, before in blocks_of_lines(self.path, size):
+            yield inner_text(self.path, lines_of_data(content) if data_alone else content, before)
 
     def check(self) -> None:
         """Reject what cannot be read in pieces, before any work is done."""
@@ -339,8 +340,7 @@ class LargeFile:
             return [name if name.exists() else None for name in names]
         for name in names:
             name.touch()
-        for content, _ in blocks_of_lines(self.path, self._block_bytes):
-            text = inner_text(self.path, lines_of_data(content), 0)
+        for text in self._texts(data_alone=True):
             used, queries = queries_of(text)
             lines = text.tobytes().split(b"\n")
             part = queries.hashes() % np.uint64(parts)
@@ -374,8 +374,7 @@ class LargeFile:
         if self.parquet:
             yield from map(self._queries_of, self._frames())
         else:
-            for content, _ in blocks_of_lines(self.path, self._block_bytes):
-                yield queries_of(inner_text(self.path, lines_of_data(content), 0))[1]
+            yield from (queries_of(text)[1] for text in self._texts(data_alone=True))
 
     def part(self, name: Path | None) -> Columns | None:
         """Read one part of a split file; None if it has no usable line."""
@@ -410,12 +409,12 @@ class LargeFile:
         if self.parquet or self.lenient:
             return None
         try:
-            for content, before in blocks_of_lines(self.path, self._block_bytes):
-                inner_text(self.path, content, before)
+            for _ in self._texts():
+                pass
             first_line = self._first_line()
-            for content, before in blocks_of_lines(self.path, trec.BLOCK_BYTES):
+            for text in self._texts(trec.BLOCK_BYTES):
                 with contextlib.suppress(NothingReadError):
-                    self._parse_lines(inner_text(self.path, content, before), first_line, distinct=True)
+                    self._parse_lines(text, first_line, distinct=True)
             parts = self.split(max(2, -(-self.size() // self.piece_bytes)), scratch)
             repeats = {number: self._first_repeat(part) for number, part in enumerate(parts) if part is not None}
             lines = {number: line_of(error.place) for number, error in repeats.items() if error is not None}
@@ -445,8 +444,7 @@ class LargeFile:
         """
         problems = Problems(lenient=True)
         layout, _ = self._first_line()
-        for content, before in blocks_of_lines(self.path, self._block_bytes):
-            text = inner_text(self.path, content, before)
+        for text in self._texts():
             with contextlib.suppress(NothingReadError):
                 trec.read_lines(text, lambda *_: layout, lenient=True, threads=self.threads, problems=problems)
         kinds = {kind: part for kind, part in problems.left_out.items() if kind != REPEATED}
@@ -461,15 +459,15 @@ class LargeFile:
     def _first_of_lines(self, lines: Mapping[int, int], parts: int) -> tuple[int, int]:
         """Of one line in each of some parts return the one that the file has first: its line there, and its part."""
         left = dict(lines)
-        for content, before in blocks_of_lines(self.path, self._block_bytes):
-            used, queries = queries_of(inner_text(self.path, content, 0))
+        for text in self._texts():
+            used, queries = queries_of(text)
             part = queries.hashes() % np.uint64(parts)
             order = np.argsort(part, kind="stable")
             there, begin, count = np.unique(part[order], return_index=True, return_counts=True)
             found = []
             for number, at, size in zip(there.tolist(), begin.tolist(), count.tolist(), strict=True):
                 if number in left and left[number] <= size:
-                    found.append((before + int(used[order[at + left[number] - 1]]) + 1, number))
+                    found.append((text.before + int(used[order[at + left[number] - 1]]) + 1, number))
                 elif number in left:
                     left[number] -= size
             if found:

@@ -227,8 +227,13 @@ def _is_whole(token: bytes) -> bool:
     return is_number(token) and float(token).is_integer()
 
 
-def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
-    """The layout of judgments, from the fields of their first line."""
+def qrels_layout(fields: list[bytes], place: Place | str, *, preferences: bool = False) -> Layout:
+    """The layout of judgments, or of preferences, from the fields of their first line."""
+    if preferences and len(fields) != 5:
+        expected = f"a line of preferences has five fields ({PREFERENCES_LAYOUT.description})"
+        raise DataError(place, f"{expected}; this one has {len(fields)}.")
+    if preferences:
+        return PREFERENCES_LAYOUT
     if len(fields) == 4:
         return QRELS_LAYOUT
     if len(fields) == 5 and fields[1].upper() != b"Q0" and all(f.removeprefix(b"-").isdigit() for f in fields[3:]):
@@ -249,14 +254,6 @@ def qrels_layout(fields: list[bytes], place: Place | str) -> Layout:
         if len(fields) == 3
         else "",
     )
-
-
-def preferences_layout(fields: list[bytes], place: Place | str) -> Layout:
-    """The layout of preferences, from the fields of their first line."""
-    if len(fields) != 5:
-        expected = f"a line of preferences has five fields ({PREFERENCES_LAYOUT.description})"
-        raise DataError(place, f"{expected}; this one has {len(fields)}.")
-    return PREFERENCES_LAYOUT
 
 
 def first_line(text: Text) -> tuple[list[bytes], Place]:
