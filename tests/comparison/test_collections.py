@@ -67,7 +67,7 @@ class TestComparison:
         assert (row["mean"], row["rank"], row["lacks"], row["collections"]) == (None, None, ["mail"], 3)
         assert compared.missing == [{"run": "run3", "collection": "mail"}]
         assert compared.leaderboard()[-1]["run"] == "run3"
-        assert "run3 lacks a collection and is not placed" in compared.method()
+        assert "Not placed, and compared over the collections that both have: run3." in compared.method()
         pair = compared.pair("run1", "run3")
         one, other = mean_scores(made, "run1"), mean_scores(made, "run3")
         assert pair["collections"] == 3
@@ -79,7 +79,7 @@ class TestComparison:
     def test_collections_can_be_left_out_instead(self, made):
         found = rb.compare_collections(made, "AP", missing="collections")
         assert (found.collections, found.settings["left_out"], found.missing) == (["web", "news", "code"], ["mail"], [])
-        assert "Left out, because a run lacks it: mail." in found.method()
+        assert "Left out, because a run lacks them: mail." in found.method()
         assert all(row["rank"] for row in found.systems)
 
     def test_summaries_are_those_of_the_collections_differences(self, made):

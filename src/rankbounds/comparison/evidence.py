@@ -401,8 +401,11 @@ class Evidence:
     def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
         """Count the unjudged documents of these runs on judged topics, to the measure's depth."""
         chosen, batches = [self.runs[number] for number in runs], [self._batches(number) for number in runs]
-        to_depth = slice(measure.cutoff)
-        return len(RetrievedDocuments.in_lists(chosen, batches, lambda rankings: rankings.holes[:, to_depth]))
+        depth = np.inf if measure.cutoff is None else measure.cutoff
+        found = RetrievedDocuments.in_lists(
+            chosen, batches, lambda rankings: rankings.holes & (np.arange(rankings.holes.shape[-1]) < depth)
+        )
+        return len(found)
 
     # ---- two runs ----
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_choice, check_count, check_share
+from rankbounds.choices import check_count, check_share
 from rankbounds.collection.order import ranked_rows
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
@@ -202,7 +202,6 @@ def similarity(
     p: float = 0.9,
     depths: Sequence[int] = (10,),
     measures: Sequence[str | Measure] = (),
-    readings: Sequence[str] = READINGS,
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[OrderOptions],
 ) -> Similarity:
@@ -218,8 +217,6 @@ def similarity(
         The depths at which to count documents in common.
     measures : sequence of str or Measure
         Measures whose largest possible difference is computed.
-    readings : sequence of str
-        The treatments of ties for RBO: ``a``, ``b``, ``w``.
     progress : callable, optional
         Called with the numbers of pairs compared so far and in all.
     **options
@@ -240,8 +237,6 @@ def similarity(
     check_share("RBO's persistence p", p)
     for depth in depths:
         check_count("A depth", depth)
-    for reading_of_ties in readings:
-        check_choice("readings", reading_of_ties, READINGS)
     assumptions, reading = chosen_options(
         options,
         OrderOptions,
@@ -254,8 +249,8 @@ def similarity(
         raise UsageError("Give at least two runs to compare.")
     topics = shared_topics(compared)
     # The mean over orders of ties goes without saying.
-    ties = {reading: "" if reading == "a" else f",ties={reading}" for reading in readings}
-    labels = [f"RBO(p={p:.12g}{words})" for words in ties.values()] + [f"Overlap@{depth}" for depth in depths]
+    ties = ["" if reading == "a" else f",ties={reading}" for reading in READINGS]
+    labels = [f"RBO(p={p:.12g}{words})" for words in ties] + [f"Overlap@{depth}" for depth in depths]
     first, second = pairs_of(len(compared))
     value, low, high = (np.full((len(labels), first.size, len(topics)), np.nan) for _ in range(3))
     numbers = number_pairs([run.pairs for run in compared])
@@ -274,7 +269,7 @@ def similarity(
             place = np.full(documents, -1)
             for pair in np.flatnonzero(first == run).tolist():
                 other = second[pair]
-                measured = list(overlaps(counted[run], counted[other], p, readings, place).values())  # noqa: B023
+                measured = list(overlaps(counted[run], counted[other], p, READINGS, place).values())  # noqa: B023
                 for row, parts in enumerate(measured):
                     value[row, pair, columns], low[row, pair, columns], high[row, pair, columns] = parts  # noqa: B023
                 for row, depth in enumerate(depths, len(measured)):

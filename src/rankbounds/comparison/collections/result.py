@@ -195,11 +195,7 @@ class CollectionsComparison(Result):
                 Column(name, run, lambda row, name=name: number(row[name]) if name in row else "")  # type: ignore[misc]
                 for name, run in (("mean_a", a), ("mean_b", b))
             ),
-            Column(
-                "difference",
-                cell=lambda row: signed(row["difference"]),
-                importance=2,
-            ),
+            Column("difference", cell=lambda row: signed(row["difference"]), importance=2),
             interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", signed, importance=1),
         ]
         return build_table(rows, columns)
@@ -211,25 +207,15 @@ class CollectionsComparison(Result):
     def method(self) -> str:
         """Say in a paragraph what the numbers of the leaderboard are."""
         settings = self.settings
-        placed = [row["run"] for row in self.leaderboard() if row["mean"] is not None]
-        sentences = [
-            f"Scores are the {self.mean_words(len(self.collections), sum(self.topics))}; intervals and tests "
-            "are over topics within the collections, and say nothing about other collections."
-        ]
-        if settings["baseline"] is None and len(placed) > 2:
-            sentences.append(f"Ranks hold for all runs at once with {1 - settings['alpha']:.0%} confidence.")
-            if any(map(self._has_letters, self.measures)):
-                sentences.append("Runs that share a letter are not separated.")
-        lacking = list(dict.fromkeys(cell["run"] for cell in self.missing))
-        if lacking:
-            have = "lacks a collection and is" if len(lacking) == 1 else "lack collections and are"
-            sentences.append(
-                f"{some(lacking)} {have} not placed: no score is filled in, and pairs are over the collections that "
-                "both runs have."
-            )
+        scores = f"Scores are the {self.mean_words(len(self.collections), sum(self.topics))}"
+        sentences = [f"{scores}; intervals and tests are over topics, and say nothing about other collections."]
+        if settings["baseline"] is None and sum(row["mean"] is not None for row in self.leaderboard()) > 2:
+            letters = "; runs that share a letter are not separated" * any(map(self._has_letters, self.measures))
+            sentences.append(f"Ranks hold for all runs at once with {1 - settings['alpha']:.0%} confidence{letters}.")
+        if lacking := list(dict.fromkeys(cell["run"] for cell in self.missing)):
+            sentences.append(f"Not placed, and compared over the collections that both have: {some(lacking)}.")
         if settings["left_out"]:
-            which = "it" if len(settings["left_out"]) == 1 else "them"
-            sentences.append(f"Left out, because a run lacks {which}: {some(settings['left_out'])}.")
+            sentences.append(f"Left out, because a run lacks them: {some(settings['left_out'])}.")
         return " ".join(sentences)
 
     def words(self, a: str | None = None, b: str | None = None, measure: str | Measure | None = None) -> str:
