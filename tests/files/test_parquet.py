@@ -4,7 +4,6 @@ import contextlib
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,7 +53,7 @@ class TestParquet:
         assert told > 200
         assert sorted(one.name for one in tmp_path.iterdir()) == ["run.parquet", "whole.parquet"]
 
-    def test_polars_reads_in_another_process_first(self, tmp_path, monkeypatch):
+    def test_polars_reads_where_pyarrow_is_not_installed(self, tmp_path, monkeypatch):
         content = self.content(tmp_path)
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
@@ -102,16 +101,6 @@ class TestParquet:
         path.write_bytes(path.read_bytes())
         with pytest.raises(DataError, match="changed while it was read"):
             list(frames)
-
-    def test_that_process_imports_nothing_from_the_current_folder(self, tmp_path, monkeypatch):
-        self.content(tmp_path)
-        monkeypatch.setitem(sys.modules, "pyarrow", None)
-        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-        for name in ("polars", "io"):
-            (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\n")
-        monkeypatch.chdir(tmp_path)
-        assert len(read_parquet("whole.parquet", RUN_COLUMNS)) == 60
-        assert not Path("ran").exists()
 
     @pytest.mark.parametrize("odd", [["1"], {"a": 1}, [["d"]]], ids=["list", "struct", "list of lists"])
     def test_ids_that_are_lists_or_structs(self, tmp_path, capsys, qrels, odd):

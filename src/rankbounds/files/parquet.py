@@ -1,8 +1,4 @@
-"""Parquet: one file or a folder of them, at once or some rows at a time.
-
-A damaged file must not abort the process. pyarrow raises; polars may abort, so without pyarrow a separate process
-first tries to read the file.
-"""
+"""Parquet: one file or a folder of them, at once or some rows at a time, by pyarrow or, without it, by polars."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import contextlib
 import glob
 import io
 import os
-import sys
 from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
 from typing import Any
@@ -52,43 +47,20 @@ def read_frame(
     parts = files_of(path)
     if content is None and not all(map(os.path.exists, parts)):
         raise DataError(path, "there is no such file.")
-    reader = _pyarrow_parquet()
-    if reader is None:
-        return _read_by_polars(parts, path, content)
-    import pyarrow
+    reader, tables = _pyarrow_parquet(), []
+    with report_damage(path), contextlib.ExitStack() as guards:
+        if reader is None:
+            import polars
 
-    tables = []
-    with report_damage(path):
+            for part in parts if content is None else ():
+                guards.enter_context(_unchanged(part))
+            return polars.read_parquet(parts if content is None else io.BytesIO(content))
+        import pyarrow
+
         for part in parts:
             with _opened(part) if content is None else reader.ParquetFile(io.BytesIO(content)) as file:
                 tables.append(file.read(columns=wanted(file.schema_arrow.names)))
         return pyarrow.concat_tables(tables, promote_options="permissive") if len(tables) > 1 else tables[0]
-
-
-_TRIAL = (
-    "import io, sys; sys.path.append(sys.argv[1]); import polars; "
-    "polars.read_parquet(sys.argv[2:] or io.BytesIO(sys.stdin.buffer.read()))"
-)
-"""Run in isolated mode, which imports nothing from the current folder, with the place where polars was found here."""
-
-
-def _read_by_polars(parts: list[str], path: str, content: bytes | None) -> Any:
-    import subprocess
-
-    import polars
-
-    files = parts if content is None else []
-    given = [os.path.dirname(os.path.dirname(os.path.abspath(polars.__file__))), *files]
-    with report_damage(path), contextlib.ExitStack() as guards:
-        for file in files:
-            guards.enter_context(_unchanged(file))
-        trial = subprocess.run(
-            [sys.executable, "-I", "-c", _TRIAL, *given], input=content, capture_output=True, check=False
-        )
-        if trial.returncode:
-            last = trial.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-            raise _no_parquet(path, ValueError(*last))
-        return polars.read_parquet(parts if content is None else io.BytesIO(content))
 
 
 @contextlib.contextmanager
@@ -115,7 +87,7 @@ def _no_parquet(path: str, error: BaseException) -> DataError:
 
 
 def _pyarrow_parquet() -> Any | None:
-    """Return pyarrow's Parquet reader, if installed: a damaged file makes it raise, where polars may abort."""
+    """Return pyarrow's Parquet reader, if installed: it says better than polars what is wrong with a damaged file."""
     try:
         import pyarrow.parquet
     except ImportError:
