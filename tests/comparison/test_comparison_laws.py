@@ -469,7 +469,7 @@ class TestCommands:
     def test_whatever_is_judged_equal_precision_is_no_difference(self, files):
         pair = probable_differences(files / "qrels", [files / "forward", files / "backward"], "P@10").pairs[0]
         assert (pair.difference, pair.certain_low, pair.certain_high) == (0, 0, 0)
-        assert pair.verdict == "no difference"
+        assert (pair.probability_better, pair.probability_worse) == (0, 0)
 
     def test_gate_fails_when_effort_grows(self, files, command):
         short, long = files / "forward", files / "backward"

@@ -23,7 +23,23 @@ def differences(*given, **how):
     """Of two runs the first minus the second, which is what these tests enumerate."""
     found = candidate_minus_baseline(*given, **how)
     two = len({name for pair in found.pairs for name in (pair.run, pair.against)}) == 2
-    return replace(found, pairs=[pair.turned() for pair in found.pairs]) if two else found
+    return replace(found, pairs=[turned(pair) for pair in found.pairs]) if two else found
+
+
+def turned(pair):
+    """The same, had the two runs been named the other way round."""
+    return replace(
+        pair,
+        run=pair.against,
+        against=pair.run,
+        difference=0.0 - pair.difference,
+        probability_better=pair.probability_worse,
+        probability_worse=pair.probability_better,
+        certain_low=0.0 - pair.certain_high,
+        certain_high=0.0 - pair.certain_low,
+        ci_low=0.0 - pair.ci_high,
+        ci_high=0.0 - pair.ci_low,
+    )
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
@@ -128,7 +144,6 @@ def test_a_rungainst_itself_differs_by_nothing(simulated, q):
     (found,) = differences(simulated.pooled, [run, run], q=q).pairs
     assert (found.difference, found.sd, found.certain_low, found.certain_high) == (0, 0, 0, 0)
     assert (found.probability_better, found.probability_worse) == (0, 0)
-    assert found.verdict == "no difference"
     twin = as_run(run.to_dict(), "twin")  # another system with the same lists may go on differently
     (found,) = differences(simulated.pooled, [run, twin], q=q).pairs
     assert (found.difference, found.sd, found.probability_better) == (0, 0, 0)
@@ -182,7 +197,7 @@ def write(tmp_path, name, lines):
     return str(tmp_path / name)
 
 
-def test_command_and_verdicts(tmp_path, capfd):
+def test_command(tmp_path, capfd):
     (tmp_path / "qrels").write_text("".join(f"1 0 r{at} 1\n1 0 n{at} 0\n" for at in range(30)))
     good = write(tmp_path, "good", [f"r{at}" for at in range(30)])
     bad = write(tmp_path, "bad", [f"n{at}" for at in range(30)])
@@ -198,32 +213,37 @@ def test_command_and_verdicts(tmp_path, capfd):
 
     row = difference(good, bad)
     assert {"difference", "sd", "probability_better", "certain_low", "certain_high"} <= set(row)
-    assert row["verdict"] == "good is better however the unjudged documents are judged"
-    assert difference(bad, good)["verdict"].startswith("good is better however")
-    assert difference(good, open_)["verdict"] == "good is better with probability above 0.999 (q=0.2)"
-    assert difference(open_, half)["verdict"] == "depends on the unjudged documents"
-    assert difference(open_, half, q=0.5)["verdict"].startswith("open is better with probability 0.")
-    assert difference(good, good)["verdict"] == "no difference"
+    assert (row["run"], row["against"], row["certain_high"] < 0) == ("bad", "good", True)
+    assert (row["probability_better"], row["probability_worse"]) == (0, 1)
+    row = difference(bad, good)
+    assert (row["run"], row["certain_low"] > 0, row["probability_better"], row["probability_worse"]) == (
+        "good", True, 1, 0,
+    )  # fmt: skip
+    row = difference(good, open_)
+    assert row["certain_low"] < 0 <= row["certain_high"]
+    assert row["probability_worse"] > 0.999
+    assert max(difference(open_, half)[name] for name in ("probability_better", "probability_worse")) < 0.8
+    assert difference(open_, half, q=0.5)["probability_worse"] > 0.8
+    row = difference(good, good)
+    assert {row[name] for name in ("certain_low", "certain_high", "probability_better", "probability_worse")} == {0}
     for arguments in (["--tail"], ["-q"], ["--sources", "both"], ["-m", "Judged@10"], ["-m", "AP", "--samples", "1"]):
         assert main(["uncertainty", str(tmp_path / "qrels"), good, bad, "--difference", "--q", "0.2", *arguments]) == 2
         assert len(capfd.readouterr().err.splitlines()) == 1
 
 
 def test_no_probability_decides_for_a_run_that_is_hardly_judged():
-    """The verdict names the run; what is certain stays certain."""
+    """A note names the run; what is certain stays certain."""
     qrels = {str(query): {f"d{doc}": doc % 3 == 0 for doc in range(20)} for query in range(6)}
     runs = {
         "judged": {query: {f"d{doc}": 20.0 - doc for doc in range(20)} for query in qrels},
         "other": {query: {f"d{19 - doc}": 20.0 - doc for doc in range(20)} for query in qrels},
         "stranger": {query: {f"x{doc}": 20.0 - doc for doc in range(20)} for query in qrels},
     }
-    pairs = {(one.run, one.against): one for one in differences(qrels, runs, q="logistic").pairs}
-    assert pairs["judged", "other"].unpooled == ()
-    assert pairs["judged", "stranger"].unpooled == ("stranger",)
-    few = "fewer than 95% of the first 5 documents of stranger are judged"
-    told = f"depends on the unjudged documents; {few}: no estimate"
-    assert pairs["judged", "stranger"].verdict == pairs["other", "stranger"].verdict == told
-    for one in pairs.values():
+    found = differences(qrels, runs, q="logistic")
+    (note,) = (note for note in found.notes() if "are judged, so" in note)
+    assert note.startswith("stranger: fewer than 95% of the first 5 documents are judged")
+    assert note.endswith("Rely on the certain bounds instead of the probabilities.")
+    for one in found.pairs:
         assert 0 <= one.probability_better <= 1
         assert 0 <= one.probability_worse <= 1
 

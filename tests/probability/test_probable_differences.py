@@ -214,8 +214,6 @@ def test_all_draws_alike_are_no_certainty():
     (pair,) = differences(qrels, runs, "AP", q=0.01, samples=200).pairs
     assert pair.probability_better == 1.0
     assert pair.error > 0.004
-    if math.isnan(pair.certain_low):
-        assert pair.verdict.startswith("good is better with probability above 0.98")
 
 
 def test_effort_is_better_when_lower():

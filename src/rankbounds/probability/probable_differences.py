@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, distribution_of_sum
-from rankbounds.probability.documents import POOLED, UnjudgedDocuments
+from rankbounds.probability.documents import UnjudgedDocuments
 from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
 from rankbounds.probability.models.calibrated import Calibrated
 from rankbounds.probability.models.chosen import ChosenModels
@@ -52,8 +52,6 @@ DRAWN_CELLS, FEWEST_DRAWS = 150_000_000, 100
 through, less often than ``FEWEST_DRAWS`` not at all."""
 MANY_DRAWN = 1 << 34
 """More cells of completed lists than this are not drawn: it would take hours."""
-LIKELY = 0.8
-"""From this probability on, one run is called probably better."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +61,6 @@ class Difference:
     run: str
     against: str
     measure: str
-    model: str
-    """The probabilities of relevance in words."""
-    lower_is_better: bool
-    unpooled: tuple[str, ...]
-    """Of these two, the runs of which too little is judged for estimated probabilities."""
     difference: float
     sd: float
     probability_better: float
@@ -79,43 +72,6 @@ class Difference:
     ci_high: float
     error: float
     """The standard error of the probabilities; 0 where they were not drawn."""
-
-    @property
-    def verdict(self) -> str:
-        """What the numbers say, in words."""
-        if self.certain_low == self.certain_high == 0:
-            return "no difference"
-        ahead, behind = (self.against, self.run) if self.lower_is_better else (self.run, self.against)
-        for low, name in ((self.certain_low, ahead), (-self.certain_high, behind)):
-            if low > 0:
-                return f"{name} is better however the unjudged documents are judged"
-        if self.unpooled:
-            whose = " and ".join(self.unpooled)
-            return f"depends on the unjudged documents; fewer than {POOLED} of {whose} are judged: no estimate"
-        for probability, name in ((self.probability_better, self.run), (self.probability_worse, self.against)):
-            if probability >= LIKELY:
-                return f"{name} is better with probability {self._rounded(probability)} ({self.model})"
-        return "depends on the unjudged documents"
-
-    def turned(self) -> Difference:
-        """The same, had the two runs been named the other way round."""
-        return replace(
-            self,
-            run=self.against,
-            against=self.run,
-            difference=0.0 - self.difference,
-            probability_better=self.probability_worse,
-            probability_worse=self.probability_better,
-            certain_low=0.0 - self.certain_high,
-            certain_high=0.0 - self.certain_low,
-            ci_low=0.0 - self.ci_high,
-            ci_high=0.0 - self.ci_low,
-        )
-
-    def _rounded(self, probability: float) -> str:
-        """With three digits, and no more certainty than three standard errors leave."""
-        most = 1 - max(3 * self.error, 0.0005)
-        return f"{probability:.3f}" if probability < most else f"above {math.floor(1000 * most) / 1000:.3f}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,7 +106,6 @@ class Differences(Result):
             Column("error", None),
             interval("certain_low", "certain_high", "certain bounds", signed, importance=3),
             *(Column(name, None) for name in ("certain_low", "certain_high")),
-            Column("verdict", importance=4),
         ]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -234,16 +189,19 @@ def differences(
     drawn = {str(measure): samples for measure in chosen if not is_weighted_sum(measure)}
     pairs: list[Difference] = []
     for measure in chosen:
-        model = models.model_of(measure)
-        columns = pair_columns(models, measure, range(len(names)), confidence, samples, seed)
-        unpooled = set(models.unpooled())
-        for (a, b), *numbers in zip(places, *(column.tolist() for column in columns), strict=True):
-            too_few = tuple(sorted(unpooled & {names[a], names[b]}))
-            whose = (names[a], names[b], str(measure), str(model), measure.lower_is_better, too_few)
-            pair = Difference(*whose, *numbers)
-            # As in ``compare``: the second run minus the first of two, the better minus the worse among many.
-            leads = pair.difference < 0 if measure.lower_is_better else pair.difference > 0
-            pairs.append(pair if leads and len(names) > 2 else pair.turned())
+        mean, sd, better, worse, low, high, ci_low, ci_high, error = pair_columns(
+            models, measure, range(len(names)), confidence, samples, seed
+        )
+        # As in ``compare``: the second run minus the first of two, the better minus the worse among many.
+        turn = ~(merit(mean, measure) > 0) | (len(names) == 2)
+        first, second = np.where(turn, np.array(places).T[::-1], np.array(places).T)
+        (better, worse), (low, high), (ci_low, ci_high) = (
+            np.where(turn, (sign * other, sign * one), (one, other)) + 0.0
+            for sign, (one, other) in ((1, (better, worse)), (-1, (low, high)), (-1, (ci_low, ci_high)))
+        )
+        numbers = np.where(turn, -mean, mean) + 0.0, sd, better, worse, low, high, ci_low, ci_high, error
+        for a, b, *of_pair in zip(first.tolist(), second.tolist(), *map(np.ndarray.tolist, numbers), strict=True):
+            pairs.append(Difference(names[a], names[b], str(measure), *of_pair))
     words = models.words(chosen)
     settings = {"q": words, "confidence": confidence, "samples": samples, "seed": seed}
     remarks = [*models.remarks(), *models.pool_remarks(chosen, confidence)]
@@ -254,6 +212,8 @@ def pair_columns(
     models: ChosenModels, measure: Measure, among: Sequence[int], confidence: float, samples: int, seed: int
 ) -> tuple[Floats, ...]:
     """The numbers of a ``Difference``, from the difference to its error, for all pairs of some runs."""
+    from scipy.special import ndtri
+
     runs, batches = [models.runs[at] for at in among], [models.batches[at] for at in among]
     pairs = list(itertools.combinations(range(len(runs)), 2))
     model = models.model_of(measure)
@@ -263,7 +223,10 @@ def pair_columns(
         exact = len(pairs) <= MANY_PAIRS and not isinstance(model, Calibrated)
         lists = SharedLists(runs, models.facts, batches)
         bounds = difference_bounds(lists, measure, models.assumptions)
-        columns = shared.columns_with_interval(confidence, (bounds.low, bounds.high), exact=exact)
+        mean, sd, better, worse = shared.columns((bounds.low, bounds.high), exact=exact)
+        half = float(ndtri((1 + confidence) / 2)) * sd
+        ends = np.maximum(mean - half, bounds.low), np.minimum(mean + half, bounds.high)
+        columns: tuple[Floats, ...] = mean, sd, better, worse, bounds.low, bounds.high, *ends, np.zeros(mean.size)
     else:
         collection = OpenCollection(runs, models.facts, models.assumptions, batches)
         if isinstance(model, Calibrated) and all(model.out_of_sight(run.name) for run in runs):
@@ -398,17 +361,6 @@ class SharedUnjudged:
             np.array([model.shift(each.run.name) for each in of_runs]) if isinstance(model, Calibrated) else None
         )
         self.slope, self.covariance = estimation_slopes(model, of_runs)
-
-    def columns_with_interval(
-        self, confidence: float, bounds: tuple[Floats, Floats], *, exact: bool
-    ) -> tuple[Floats, ...]:
-        """Beside ``columns``: a normal interval within the certain bounds, and no error of the probabilities."""
-        from scipy.special import ndtri
-
-        (low, high), (mean, sd, *probabilities) = bounds, self.columns(bounds, exact=exact)
-        half = float(ndtri((1 + confidence) / 2)) * sd
-        ends = np.maximum(mean - half, low), np.minimum(mean + half, high)
-        return (mean, sd, *probabilities, low, high, *ends, np.zeros(mean.size))
 
     def columns(self, bounds: tuple[Floats, Floats], *, exact: bool) -> tuple[Floats, ...]:
         """For all pairs: mean and sd of the difference within its bounds, and how likely each run is better."""
