@@ -80,27 +80,22 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
     queries = list(range(1, len(cells) + 1)) if question is None else list(map(_question, get(question)))
     where = Source(source, "row")
     topics = Ids.checked(queries, id_in(question, "query id"), where.place).to_list()
-    if turn is not None and len(set(topics)) < len(topics):
-        entries = [_cell(cell, column, where.place(row)) for row, cell in enumerate(cells)]
-        if names.of_run:
-            return _columns_of_turns(topics, list(get(turn)), entries, names, where, turn)
-        first_rows = {topic: row for row, topic in reversed(list(enumerate(topics)))}
-        for row, (topic, entry) in enumerate(zip(topics, entries, strict=True)):
-            if list(entry or ()) != list(entries[first_rows[topic]] or ()):
-                problem = f'the question "{topic[:60]}" expects different documents than in its first row.'
-                raise DataError(where.place(row), problem, "All rows of a question must expect the same documents.")
-        rows = sorted(first_rows.values())
-        topics, entries = [topics[row] for row in rows], [entries[row] for row in rows]
-        return columns_of_lists(topics, entries, names, source, column)
-    if len(set(topics)) < len(topics):
-        first: dict[str, int] = {}
-        row = next(row for row, topic in enumerate(topics) if first.setdefault(topic, row) != row)
-        raise DataError(
-            where.place(row),
-            f'the question "{topics[row][:60]}" (column "{question}") has a row already.',
-            "Keep one row per question, or name a column of ids: --columns query_id=NAME.",
-        )
     entries = [_cell(cell, column, where.place(row)) for row, cell in enumerate(cells)]
+    first: dict[str, int] = {}
+    again = [row for row, topic in enumerate(topics) if first.setdefault(topic, row) != row]
+    if again and turn is not None and names.of_run:
+        return _columns_of_turns(topics, list(get(turn)), entries, names, where, turn)
+    for row in again:
+        shown = topics[row][:60]
+        if turn is None:
+            problem = f'the question "{shown}" (column "{question}") has a row already.'
+            remedy = "Keep one row per question, or name a column of ids: --columns query_id=NAME."
+            raise DataError(where.place(row), problem, remedy)
+        mine, theirs = ([] if entries[at] is None else list(entries[at]) for at in (row, first[topics[row]]))
+        if mine != theirs:
+            problem = f'the question "{shown}" expects different documents than in its first row.'
+            raise DataError(where.place(row), problem, "All rows of a question must expect the same documents.")
+    topics, entries = list(first), [entries[row] for row in first.values()]
     lacking = [topic for topic, entry in zip(topics, entries, strict=True) if entry is None]
     if lacking and names.of_run:
         questions = "1 question has" if len(lacking) == 1 else f"{len(lacking):,} questions have"
