@@ -11,7 +11,7 @@ from rankbounds.commands.console.messages import doing, say_all
 from rankbounds.commands.console.options import Option, Options, call, everyday, options_given
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.files.opening import expand, plain_name
+from rankbounds.files.opening import plain_name
 
 if TYPE_CHECKING:
     from rankbounds.collection.inputs import Reading
@@ -70,8 +70,7 @@ def run_judges(options: Options) -> Any:
         of_labels = ("runs", "measures", "rel", "labels_rel", "same_scale", "votes", "pairs", "source", "columns")
         for flag in options_given(options, *of_labels):
             raise UsageError(f"{flag} applies to labels, not to leaderboards.")
-        named = [output.name_and_path(argument) for argument in options.label_files]
-        files = [(name or plain_name(file), file) for name, path in named for file in expand([path])]
+        files = [(name or plain_name(file), file) for name, file in reading.named_files(options.label_files)]
         if len({name for name, _ in files}) < len(files):
             raise UsageError("Two leaderboards have the same name: write name=FILE.")
         return call(options, compare_leaderboards, options.qrels, dict(files))
@@ -103,18 +102,16 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
             raise DataError(options.qrels, f'all labels have the source "{options.source}": there are none to check.')
         return trusted, others
     labels: dict[str, Qrels] = {}
-    for argument in options.label_files:
-        name, path = output.name_and_path(argument)
-        for file in expand([path]):
-            if name is not None and name in labels:
-                raise UsageError(f'Two sets of labels are called "{name}".')
-            own = name or (file if plain_name(file) in labels else plain_name(file))
-            try:
-                labels[own] = reader.judgments(file)
-            except DataError:
-                if reader.source is None:
-                    raise
-                labels[own] = replace(reader, source=None).judgments(file)  # a file without sources
+    for name, file in reading.named_files(options.label_files):
+        if name is not None and name in labels:
+            raise UsageError(f'Two sets of labels are called "{name}".')
+        own = name or (file if plain_name(file) in labels else plain_name(file))
+        try:
+            labels[own] = reader.judgments(file)
+        except DataError:
+            if reader.source is None:
+                raise
+            labels[own] = replace(reader, source=None).judgments(file)  # a file without sources
     return reader.judgments(options.qrels), labels
 
 

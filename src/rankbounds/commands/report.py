@@ -83,7 +83,7 @@ def run_report(options: Options) -> None:
     choices = choices_from(options)
     if options.scores:
         scores = scoring.tabled_from(options, reading.score_tables_from(options))
-        content = gather_scores(scores, [path for _, path in reading.score_table_files(options)], choices)
+        content = gather_scores(scores, [path for _, path in reading.named_files(options.scores)], choices)
     else:
         progress = progress_on_terminal("runs scored", "comparing runs, and making the page")
         content = gather(options.qrels, reading.runs_from(options), choices, progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
@@ -155,11 +155,6 @@ def group_under(title: str, *options: Option, **more: Any) -> tuple[Option, ...]
 def everyday(*options: Option) -> tuple[Option, ...]:
     """The options, shown by ``--help``."""
     return tuple(replace(option, everyday=True) for option in options)
-
-
-def replace_defaults(options: Iterable[Option], **defaults: Any) -> tuple[Option, ...]:
-    """Return the options with some other defaults, by the names of their values."""
-    return tuple(replace(option, default=defaults.get(option.dest, option.default)) for option in options)
 
 
 # ---- what they say ----

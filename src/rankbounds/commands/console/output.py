@@ -17,7 +17,6 @@ from rankbounds.terminal import Look, escape_controls, fit_lines, look
 
 if TYPE_CHECKING:
     from rankbounds.collection.qrels import Qrels
-    from rankbounds.collection.run import Run
     from rankbounds.results import Column
     from rankbounds.tables import Table
 
@@ -95,23 +94,21 @@ FIGURES = group_under(
 
 
 def check_format(options: Options) -> None:
-    """Settle the format, and reject what cannot be written."""
+    """Settle the format, by default that of the file's ending, and reject what cannot be written."""
     words = {option.dest: option.words for option in options.declared}
     formats: Any = words.get("format", words.get("output"))
-    if formats is not None:
-        path, chosen = getattr(options, "output", None), getattr(options, "format", None)
-        options.format = choose_format(options.command, path, formats, chosen)
-
-
-def choose_format(command: str, path: str | None, formats: Sequence[str], chosen: str | None) -> str:
-    """Return the format chosen, or that of the file's ending."""
+    if formats is None:
+        return
+    path, chosen = getattr(options, "output", None), getattr(options, "format", None)
     name = os.path.basename(path or "").lower()
     ending = name.rpartition(".")[2] if "." in name else ""
     named = ENDINGS.get(ending)
     says_nothing = ending in PLAIN_ENDINGS or not ending[0].isalpha() or (chosen and len(formats) > 1)
     if named not in formats and not (named is None and says_nothing):
         reject_compressed(name)
-        raise UsageError(f'-o {path}: "{command}" cannot write {named or f".{ending}"}. Known: {", ".join(formats)}.')
+        raise UsageError(
+            f'-o {path}: "{options.command}" cannot write {named or f".{ending}"}. Known: {", ".join(formats)}.'
+        )
     chosen = chosen or named or formats[0]
     if chosen not in formats:
         hint = did_you_mean(chosen, list(formats))
@@ -122,7 +119,7 @@ def choose_format(command: str, path: str | None, formats: Sequence[str], chosen
         )
     if chosen == "parquet" and not path:
         raise UsageError("Parquet is not text: name a file with -o.")
-    return chosen
+    options.format = chosen
 
 
 def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> None:
@@ -257,11 +254,11 @@ def write_text(options: Options, text: str) -> None:
         raise DataError(not_utf8(error)) from None
 
 
-def write_pairs(options: Options, written: Qrels | Run, path: str | None = None) -> None:
-    """Write judgments or a run to the file of the options or ``path``, or to standard output."""
-    if path := path or options.output:
-        written.write(path)
-        report_file(path)
+def write_pairs(options: Options, written: Qrels) -> None:
+    """Write judgments to the file of the options, or to standard output."""
+    if options.output:
+        written.write(options.output)
+        report_file(options.output)
     else:
         write_text(options, written.text())
 

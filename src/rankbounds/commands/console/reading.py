@@ -260,14 +260,10 @@ def score_tables_from(options: Options) -> Scores:
     for flag in options_given(options, *(option.dest for option in options.declared if option.about_runs)):
         raise UsageError(f"{flag} needs judgments and runs; it has no effect on tables of --scores.")
     check_inputs(options)
-    files = score_table_files(options)
+    files = named_files(options.scores)
     return scores_of_files(files, columns=options.columns, lower_is_better=options.lower_is_better or ())
 
 
-def score_table_files(options: Options) -> list[tuple[str | None, str]]:
-    """The tables of scores, each with the name that its run was given."""
-    named: list[tuple[str | None, str]] = []
-    for argument in options.scores:
-        run, path = name_and_path(argument)
-        named += [(run, path)] if run is not None else [(None, file) for file in expand([path])]
-    return named
+def named_files(arguments: Sequence[str]) -> list[tuple[str | None, str]]:
+    """The files of arguments such as ``name=FILE``, folders and patterns, each with the name that it was given."""
+    return [(name, file) for name, path in map(name_and_path, arguments) for file in expand([path])]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from rankbounds.commands.console.messages import progress_on_terminal, say
-from rankbounds.commands.console.options import Option, Options, group_under, pick, replace_defaults, whole, words_in
+from rankbounds.commands.console.options import Option, Options, group_under, pick, whole, words_in
 from rankbounds.commands.console.reading import PREPARING, READING, runs_from, score_tables_from
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, CHOICES
@@ -131,7 +132,7 @@ ASSUMING = (
     *READING,
 )
 """How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
-ASSUMING_NO_BOUNDS = replace_defaults(ASSUMING, bounds="none")
+ASSUMING_NO_BOUNDS = tuple(replace(each, default="none") if each.dest == "bounds" else each for each in ASSUMING)
 
 
 def share(text: str) -> float:
