@@ -1,10 +1,8 @@
 """The entry point for judgments and runs in any form.
 
-Judgments and runs may be paths (runs also patterns and folders; ``"-"`` is standard input), our own ``Qrels`` and
-``Run``, ``{query: {document: value}}``, ``{query: [document, ...]}`` (a run's ranking, or the relevant documents;
-entries may be ``(document, score)`` or objects), pandas, polars and pyarrow frames, rows ``(query, document, value)``,
-rows of one question each with lists of retrieved and expected documents, other packages' named tuples, ranx's objects.
-Several runs are a list of such, a dict by name, or a frame with a column ``run``.
+Paths (runs also patterns and folders; ``"-"`` is standard input), our own ``Qrels`` and ``Run``, dicts by query of
+documents with values or of lists, frames, matrices, rows ``(query, document, value)``, rows of one question each with
+lists of documents, ranx's objects. Several runs are a list of such, a dict by name, or a frame with a column ``run``.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import numpy as np
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
 from rankbounds.collection.run import KEEP_ONE, Run
-from rankbounds.collection.run_names import with_unique_names
+from rankbounds.collection.run_names import unique_names
 from rankbounds.collection.score_matrix import is_matrix, run_of_matrix
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.files.formats import columns_in, pair_of_names, read
@@ -149,8 +147,10 @@ class Reading:
             many = len(run) * len(jobs) > ROWS_OF_TEXT and os.path.isfile(job.path or "")
             return run.packed(job.read) if many else run
 
-        read = list(in_threads(read_one, jobs, self.threads))
-        return with_unique_names(read, [job.place for job in jobs], [job.name is not None for job in jobs])
+        runs = list(in_threads(read_one, jobs, self.threads))
+        given = [job.name is not None for job in jobs]
+        names = unique_names([run.name for run in runs], [job.place for job in jobs], given)
+        return [run if run.name == name else run.renamed(name) for run, name in zip(runs, names, strict=True)]
 
     def run(self, given: Any) -> Run:
         """The one run in what was given."""

@@ -9,21 +9,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import plain_name
 from rankbounds.files.records import rows_of_fields
-
-if TYPE_CHECKING:
-    from rankbounds.collection.run import Run
-
-
-def with_unique_names(runs: list[Run], places: list[str], given: Sequence[bool] | None = None) -> list[Run]:
-    """The runs under names that differ."""
-    names = unique_names([run.name for run in runs], places, given)
-    return [run if run.name == name else run.renamed(name) for run, name in zip(runs, names, strict=True)]
 
 
 def unique_names(names: list[str], files: list[str], given: Sequence[bool] | None = None) -> list[str]:
