@@ -38,7 +38,7 @@ def check_share(what: str, value: float) -> float:
 
 def check_count(what: str, value: int, least: int = 1, most: float = math.inf) -> int:
     """A whole number from ``least`` to ``most``."""
-    if not (isinstance(value, Integral) and least <= value <= most):
+    if not (isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most):
         limits = f"from {least} on" if most == math.inf else f"from {least} to {most:,}"
         raise UsageError(f"{what} must be a whole number {limits}, not {_shown(value)}.")
     return int(value)

@@ -11,9 +11,10 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.choices import check_choice, check_count
 from rankbounds.collection.gains import GainRule, gain_rule
 from rankbounds.collection.order import Order, Precision, TieKey, as_tie_key, check_tie_key
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import PARTS
 from rankbounds.measures import Measure
 from rankbounds.measures.facts import Exactness
@@ -108,11 +109,7 @@ class Assumptions:
         for name, value in decided.items():
             object.__setattr__(self, name, value)
         for name, known in CHOICES.items():
-            if decided[name] not in known:
-                hint, what = did_you_mean(str(decided[name]), list(known)), name.replace("_", " ")
-                raise UsageError(
-                    f'"{decided[name]}" is not a choice for {what}.{hint} Choose from: {", ".join(known)}.'
-                )
+            check_choice(name.replace("_", " "), str(decided[name]), known)
         check_tie_key(self.ties, self.ties_key)
         if self.open == "collection" and self.bounds not in ("unjudged", "both"):
             raise UsageError(
@@ -126,11 +123,7 @@ class Assumptions:
                 "most_relevant limits the relevant documents that no run retrieved, so it needs "
                 'open="collection" (--open collection).'
             )
-        whole = isinstance(self.most_relevant, int | np.integer) and not isinstance(self.most_relevant, bool)
-        if not whole or not 1 <= self.most_relevant <= MOST_RELEVANT:
-            raise UsageError(
-                f"most_relevant must be a whole number from 1 to {MOST_RELEVANT:,}, not {self.most_relevant}."
-            )
+        check_count("most_relevant", self.most_relevant, most=MOST_RELEVANT)
 
     @property
     def allowed_relevant(self) -> float:
