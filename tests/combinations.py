@@ -42,7 +42,6 @@ from rankbounds.cli import main
 from rankbounds.collection.order import as_tie_key
 from rankbounds.collection.preparation import Preparation
 from rankbounds.columns import native
-from rankbounds.evaluation.engines import streaming
 from test_laws import MEASURES, NO_MEAN_OVER_BOTH, SCALES, averaged, bounded, close, extreme, plain
 
 ORDERS = ("trec", "docid", "line", "run", "rank", "key")
@@ -352,15 +351,12 @@ class Case:
         return rb.evaluate(folder / "qrels", run, self.measures, **self.asked)
 
     def streamed(self, folder: Path) -> rb.Scores:
-        return streaming.evaluate(
-            folder / "qrels", folder / "run", self.measures, memory="64K", preparation=self.preparation, **self.asked
-        )
+        asked = {"memory": "64K", "preparation": self.preparation, **self.asked}
+        return rb.evaluate(folder / "qrels", folder / "run", self.measures, engine="stream", **asked)
 
     def by_spark(self, folder: Path) -> rb.Scores:
-        from rankbounds.evaluation.engines import spark
-
         paths = str(folder / "qrels"), str(folder / "run")
-        return spark.evaluate(*paths, self.measures, preparation=self.preparation, **self.asked)
+        return rb.evaluate(*paths, self.measures, engine="spark", preparation=self.preparation, **self.asked)
 
     def arguments(self, folder: Path) -> list[str]:
         """The command line of the case."""

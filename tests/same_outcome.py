@@ -42,14 +42,14 @@ def told(error: rb.RankboundsError) -> tuple[str, str, str]:
 
 def streamed(qrels: str, run: str, measures: Any, **options: Any) -> Any:
     """As a stream of small pieces, judgments held whole where they are small."""
-    return streaming.evaluate(qrels, run, measures, memory=SMALL, **options)
+    return rb.evaluate(qrels, run, measures, engine="stream", memory=SMALL, **options)
 
 
 def split(qrels: str, run: str, measures: Any, **options: Any) -> Any:
     """As a stream whose judgments are always split by topic, together with the run."""
     share, streaming.QRELS_SHARE = streaming.QRELS_SHARE, 1 << 40
     try:
-        return streaming.evaluate(qrels, run, measures, memory=SMALL, **options)
+        return rb.evaluate(qrels, run, measures, engine="stream", memory=SMALL, **options)
     finally:
         streaming.QRELS_SHARE = share
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.evaluation.engines import streaming
 from rankbounds.rankings import join
 
 pytestmark = [
@@ -54,7 +53,7 @@ def test_lists_longer_than_a_batch_have_the_numbers_of_others(collection, monkey
     local = rb.evaluate(*files, MEASURES, bounds=bounds, observe=lambda _, rankings: sizes.append(rankings.grade.shape))
     assert max(width for _, width in sizes) == 100  # a list is never cut
     assert all(lists == 1 or lists * width <= 4 * cells for lists, width in sizes)
-    stream = streaming.evaluate(*files, MEASURES, bounds=bounds)
+    stream = rb.evaluate(*files, MEASURES, engine="stream", bounds=bounds)
     for found in (rb.evaluate(*dicts, MEASURES, bounds=bounds), local, stream):
         order = [found.query_ids.index(query) for query in expected.query_ids]
         for name in ("value", "low", "high"):
@@ -73,7 +72,7 @@ def test_a_list_of_more_documents_than_a_batch_has_cells(tmp_path, command, list
     for found in (
         rb.evaluate(qrels, run, measures),
         rb.evaluate(*files, measures),
-        streaming.evaluate(*files, measures),
+        rb.evaluate(*files, measures, engine="stream"),
     ):
         np.testing.assert_allclose(found.value[0], [expected] * lists, rtol=1e-12)
     assert command("evaluate", *files, "-m", "AP")[0] == 0

@@ -492,7 +492,7 @@ def test_a_stream_says_the_same(tmp_path, monkeypatch, share):
     arguments = str(tmp_path / "qrels"), str(tmp_path / "run"), "AP"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        streamed = streaming.evaluate(*arguments, open="collection", most_relevant=1)
+        streamed = rb.evaluate(*arguments, engine="stream", open="collection", most_relevant=1)
     assert [str(warning.message) for warning in caught] == messages("AP", open="collection", most_relevant=1)
     assert streamed == rb.evaluate(*arguments, open="collection", most_relevant=1)
 

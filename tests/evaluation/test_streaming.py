@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import polars
@@ -33,6 +34,7 @@ from same_outcome import assert_same_outcome, split, streamed
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
+evaluate_stream = partial(rb.evaluate, engine="stream")
 MEASURES = ["RBP(p=0.8)", "RBP(p=0.5,graded=true)", "AP", "nDCG", "nDCG@10", "RR", "Q" if hasattr(rb, "Q") else "P@5"]
 
 
@@ -107,7 +109,7 @@ def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kin
     monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
     files = written(tmp_path, *lines(1, topics=30, order=order), kind)
     for memory in (1 << 16, 1 << 19):
-        found = streaming.evaluate(*files, MEASURES, memory=memory, scratch=tmp_path, **options)
+        found = evaluate_stream(*files, MEASURES, memory=memory, scratch=tmp_path, **options)
         assert_same(found, rb.evaluate(*files, MEASURES, **options))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["qrels", "run"]
 
@@ -120,14 +122,14 @@ def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path, monkeypat
     alike = [re.sub("doc-number", "number", line) for line in run]
     files = written(tmp_path, qrels, alike, "plain")
     (sentence,) = (told for told in rb.evaluate(*files, "AP").warnings() if "documents is judged" in told)
-    found = streaming.evaluate(*files, "AP", memory=1 << 16)
+    found = evaluate_stream(*files, "AP", memory=1 << 16)
     theirs = sentence.partition("documents such as")[0].replace(", for any topic", " for its topics")
     expected = sentence.partition("documents such as")[0] if judgments == "whole" else theirs
     assert [told.partition("documents such as")[0] for told in found.warnings() if "is judged" in told] == [expected]
     judged = {tuple(line.split()[:3:2]) for line in qrels}
     known = [line for line in run if tuple(line.split()[:3:2]) in judged][-1:]
     files = written(tmp_path, qrels, [*alike, *known], "plain")
-    assert not any("is judged" in told for told in streaming.evaluate(*files, "AP", memory=1 << 16).warnings())
+    assert not any("is judged" in told for told in evaluate_stream(*files, "AP", memory=1 << 16).warnings())
 
 
 @pytest.mark.parametrize("judgments", ["whole", "split"])
@@ -150,7 +152,7 @@ def test_lenient_reading_is_that_of_memory(tmp_path, monkeypatch, judgments, ord
             content.sort(key=lambda line: (line is not first, line.split()[0], len(line.split())))
     files = written(tmp_path, qrels, run, "plain")
     with pytest.warns(rb.RankboundsWarning) as told:
-        found = streaming.evaluate(*files, MEASURES, memory=1 << 16, lenient=True)
+        found = evaluate_stream(*files, MEASURES, memory=1 << 16, lenient=True)
     with pytest.warns(rb.RankboundsWarning) as expected:
         assert_same(found, rb.evaluate(*files, MEASURES, lenient=True))
     assert counted(told) == counted(expected)
@@ -170,7 +172,7 @@ def test_a_file_of_broken_lines_is_told(tmp_path, monkeypatch, judgments, spoilt
     bad = {"qrels": "1 0 d grade\n", "run": "1 Q0 d 1 score t\n"}[spoilt]
     files[spoilt].write_text(bad * 3)
     with pytest.raises(rb.DataError, match="no line of this file could be used"):
-        streaming.evaluate(*files.values(), MEASURES, memory=1 << 16, lenient=True)
+        evaluate_stream(*files.values(), MEASURES, memory=1 << 16, lenient=True)
 
 
 def test_gains_are_scaled_by_the_whole_collection_when_judgments_are_split(tmp_path, monkeypatch):
@@ -179,7 +181,7 @@ def test_gains_are_scaled_by_the_whole_collection_when_judgments_are_split(tmp_p
     run = [f"{topic} Q0 d{doc} 1 {99 - doc} t" for topic in range(200) for doc in range(3, 15)]
     files = written(tmp_path, qrels, run, "plain")
     measures = ["RBP(p=0.5,graded=true)", "nDCG", "DCG@5"]
-    assert_same(streaming.evaluate(*files, measures, memory=1 << 16), rb.evaluate(*files, measures))
+    assert_same(evaluate_stream(*files, measures, memory=1 << 16), rb.evaluate(*files, measures))
 
 
 @pytest.mark.parametrize("judgments", ["whole", "split"])
@@ -189,7 +191,7 @@ def test_ties_by_a_key_of_ones_own(tmp_path, monkeypatch, judgments, order):
         monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
     files = written(tmp_path, *lines(6, order=order), "plain")
     key = {f"doc-number-{number}": (number * 37) % 101 for number in range(300)}
-    found = streaming.evaluate(*files, MEASURES, memory=1 << 16, ties_key=key)
+    found = evaluate_stream(*files, MEASURES, memory=1 << 16, ties_key=key)
     assert_same(found, rb.evaluate(*files, MEASURES, ties_key=key))
     assert not np.allclose(found.value, rb.evaluate(*files, MEASURES).value)
 
@@ -200,12 +202,10 @@ def test_words_for_grades(tmp_path, monkeypatch):
     qrels = [" ".join([*row[:3], "CCBAS"[int(row[3]) + 1]]) for row in rows]
     files = written(tmp_path, qrels, run, "plain")
     rule = "S=9,A=4,B=1"
-    assert_same(
-        streaming.evaluate(*files, MEASURES, memory=1 << 20, gain=rule), rb.evaluate(*files, MEASURES, gain=rule)
-    )
+    assert_same(evaluate_stream(*files, MEASURES, memory=1 << 20, gain=rule), rb.evaluate(*files, MEASURES, gain=rule))
     monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
     with pytest.raises(rb.UsageError, match="numbers for grades"):
-        streaming.evaluate(*files, MEASURES, memory=1 << 20, gain=rule)
+        evaluate_stream(*files, MEASURES, memory=1 << 20, gain=rule)
 
 
 def test_pieces_are_small_and_hold_whole_topics(tmp_path):
@@ -248,7 +248,7 @@ def test_a_table_of_several_runs_is_refused_as_in_memory(tmp_path):
 def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
     run = [f"1 Q0 d{at} {at} {1000 - at} t" for at in range(5000)] + ["2 Q0 a 1 1 t"]
     files = written(tmp_path, ["1 0 d4000 1", "2 0 a 1"], run, "plain")
-    assert_same(streaming.evaluate(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
+    assert_same(evaluate_stream(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
 
 
 @pytest.mark.parametrize("judgments", ["whole", "split"])
@@ -270,26 +270,26 @@ def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch, line, told, ord
     run.insert(at, run[at - 1] if line == "{twice}" else line)
     files = written(tmp_path, qrels, run, "plain")
     with pytest.raises(rb.DataError, match=rf"run:{at + 1}: .*{told}"):
-        streaming.evaluate(*files, MEASURES, memory=1 << 16)
+        evaluate_stream(*files, MEASURES, memory=1 << 16)
 
 
 def test_what_cannot_be_read_in_pieces(tmp_path):
     qrels, run = written(tmp_path, *lines(4), "plain")
     (tmp_path / "table.csv").write_text("query_id,doc_id,score\n1,a,1\n")
     with pytest.raises(rb.UsageError, match="only TREC files and Parquet"):
-        streaming.evaluate(qrels, tmp_path / "table.csv")
+        evaluate_stream(qrels, tmp_path / "table.csv")
     with pytest.raises(rb.UsageError, match="Standard input"):
-        streaming.evaluate(qrels, "-")
+        evaluate_stream(qrels, "-")
     with pytest.raises(rb.UsageError, match="is not a size such as"):
-        streaming.evaluate(qrels, run, memory="lots")
+        evaluate_stream(qrels, run, memory="lots")
     with pytest.raises(rb.DataError, match="there is no such file"):
-        streaming.evaluate(qrels, tmp_path / "absent")
+        evaluate_stream(qrels, tmp_path / "absent")
     (tmp_path / "other").write_text("x Q0 a 1 1 t\n")
     with pytest.raises(rb.DataError, match=r'no topic of this run is judged.*"x"'):
-        streaming.evaluate(qrels, tmp_path / "other")
+        evaluate_stream(qrels, tmp_path / "other")
     polars.DataFrame({"query_id": ["1"], "score": [1.0]}).write_parquet(tmp_path / "p")
     with pytest.raises(rb.DataError, match="no column for the document id"):
-        streaming.evaluate(qrels, tmp_path / "p")
+        evaluate_stream(qrels, tmp_path / "p")
 
 
 def test_command(tmp_path, capsys):
@@ -311,7 +311,7 @@ def test_lines_that_begin_with_control_characters_are_scored(tmp_path, monkeypat
     qrels, run = lines(11, order="mixed")
     spoilt = [f"{chr(code)}{line}" for line, code in zip(run, range(1, 32), strict=False) if chr(code) not in "\n\r"]
     files = written(tmp_path, qrels, spoilt, "plain")
-    assert_same(streaming.evaluate(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
+    assert_same(evaluate_stream(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
 
 
 MUTATIONS = st.lists(
@@ -400,7 +400,7 @@ def test_a_value_that_is_none_in_parquet_names_the_file_of_the_user(tmp_path, mo
     frame = polars.read_parquet(run)
     frame.with_columns(score=polars.when(polars.col("rank") == 7).then(None).otherwise("score")).write_parquet(run)
     with pytest.raises(rb.DataError, match="not a finite number") as raised:
-        streaming.evaluate(qrels, run, MEASURES, memory=1 << 16)
+        evaluate_stream(qrels, run, MEASURES, memory=1 << 16)
     assert str(raised.value).startswith(str(run))
 
 
@@ -408,7 +408,7 @@ def test_damage_in_what_parquet_says_beside_its_columns_changes_nothing(tmp_path
     parquet = pytest.importorskip("pyarrow.parquet")
     qrels, run = written(tmp_path, *lines(5), "parquet")
     parquet.write_table(parquet.read_table(run).replace_schema_metadata({b"k\xff": b"v"}), run)
-    assert_same(streaming.evaluate(qrels, run, MEASURES), rb.evaluate(qrels, run, MEASURES))
+    assert_same(evaluate_stream(qrels, run, MEASURES), rb.evaluate(qrels, run, MEASURES))
 
 
 def test_ids_in_parquet_that_are_no_text_are_those_of_memory(tmp_path):
@@ -420,7 +420,7 @@ def test_ids_in_parquet_that_are_no_text_are_those_of_memory(tmp_path):
     table = pyarrow.table({"query_id": ["1", "1"], "doc_id": doc, "score": [2.0, 1.0]})
     parquet.write_table(table, tmp_path / "run.parquet")
     scores = [
-        evaluate(tmp_path / "qrels", tmp_path / "run.parquet", ["RR"]) for evaluate in (rb.evaluate, streaming.evaluate)
+        evaluate(tmp_path / "qrels", tmp_path / "run.parquet", ["RR"]) for evaluate in (rb.evaluate, evaluate_stream)
     ]
     assert [score.value.tolist() for score in scores] == [[[[0.5]]], [[[0.5]]]]
 
@@ -432,19 +432,20 @@ def test_a_long_line_costs_what_its_bytes_cost(tmp_path):
         "2 Q0 d 1 1.0 t\n1 Q0 e 3 0.5 t\n"  # topics do not stand together: the file is split by them
     )
     with machine.within(100), pytest.warns(rb.RankboundsWarning, match="topics without judgments"):
-        scores = streaming.evaluate(tmp_path / "qrels", tmp_path / "run", ["RR"], memory=1 << 16)
+        scores = evaluate_stream(tmp_path / "qrels", tmp_path / "run", ["RR"], memory=1 << 16)
     assert scores.value.tolist() == [[[0.5]]]
 
 
 STOPPED = """
 import os, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
+import rankbounds as rb
 from rankbounds.evaluation.engines import streaming
 def stop(done, of):
     assert os.listdir(sys.argv[3])
     os.kill(os.getpid(), getattr(signal, sys.argv[4]))
 streaming.QRELS_SHARE = 1 << 40
-streaming.evaluate(sys.argv[1], sys.argv[2], "AP", memory=1 << 16, scratch=sys.argv[3], progress=stop)
+rb.evaluate(sys.argv[1], sys.argv[2], "AP", engine="stream", memory=1 << 16, scratch=sys.argv[3], progress=stop)
 """
 
 
@@ -470,8 +471,8 @@ def test_no_scratch_stays_behind(tmp_path, name):
 
 MEASURED = """
 import re, sys
-from rankbounds.evaluation.engines import streaming
-streaming.evaluate(sys.argv[1], sys.argv[2], ["AP", "RBP(p=0.8)"], memory="16M", threads=1)
+import rankbounds
+rankbounds.evaluate(sys.argv[1], sys.argv[2], ["AP", "RBP(p=0.8)"], engine="stream", memory="16M", threads=1)
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
 
@@ -491,9 +492,7 @@ def test_many_topics_take_the_memory_that_is_promised(tmp_path):
     assert taken[1] - taken[0] < 100_000 * 2 * (100 + 24 + 48)
 
 
-TWICE = MEASURED.replace("import re, sys", "import re, sys, rankbounds").replace(
-    "streaming.evaluate", "try: streaming.evaluate"
-)
+TWICE = MEASURED.replace("rankbounds.evaluate", "try: rankbounds.evaluate")
 TWICE = TWICE.replace("print(", "except rankbounds.DataError as error: print(error)\nprint(")
 
 
@@ -564,9 +563,8 @@ def test_a_full_scratch_folder_is_named_with_what_to_do(tmp_path, kind, full):
 LIMITED = """
 import resource, sys
 import rankbounds as rb
-from rankbounds.evaluation.engines import streaming
 resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
-scores = streaming.evaluate(sys.argv[1], sys.argv[2], "AP", memory=1 << 16)
+scores = rb.evaluate(sys.argv[1], sys.argv[2], "AP", engine="stream", memory=1 << 16)
 assert scores.to_dict() == rb.evaluate(sys.argv[1], sys.argv[2], "AP").to_dict()
 """
 
@@ -609,7 +607,7 @@ def test_parquet_in_a_compressed_file_is_refused_with_what_to_do(tmp_path, kind,
     """By every engine in the same words; as it is, every engine reads it."""
     qrels, run = written(tmp_path, *lines(5), "parquet")
     path = tmp_path / packed
-    engines = rb.evaluate, streaming.evaluate
+    engines = rb.evaluate, evaluate_stream
     assert len({evaluate(qrels, run, "AP").mean().value.item() for evaluate in engines}) == 1
     path.write_bytes(importlib.import_module(kind).compress(path.read_bytes()))
     for evaluate in engines:
@@ -628,7 +626,7 @@ def test_damage_has_the_same_words_in_pieces(tmp_path, kind):
     for content in (packed[:-20], packed[:12], packed + packed[:40], flipped, packed[:-3] + b"abc"):
         (tmp_path / "run").write_bytes(content)
         told = []
-        for engine in (rb.evaluate, streaming.evaluate):
+        for engine in (rb.evaluate, evaluate_stream):
             with pytest.raises(DataError, match="the compressed data are damaged") as error:
                 engine(tmp_path / "qrels", tmp_path / "run", "AP")
             told.append(str(error.value))

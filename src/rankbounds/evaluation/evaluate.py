@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
@@ -28,6 +29,7 @@ ENGINE_OPTIONS: dict[str, frozenset[str]] = {
     "spark": frozenset({"master"}),
 }
 """The engines, and what only some of them take."""
+OF_ENGINES = ("progress", "observe", "memory", "scratch", "master")
 
 
 @shows_options(EvaluateOptions)
@@ -148,21 +150,23 @@ def evaluate(
     >>> rb.evaluate(rows, measures=["Recall@2", "RR"]).mean().value.tolist()
     [[[0.75, 0.75]]]
     """
-    taken = _taken_by(engine, options)
+    _check_engine(engine, options)
+    own: dict[str, Any] = {**options}
+    preparation = own.pop("preparation", None)
+    progress, observe, memory, scratch, master = (own.pop(name, None) for name in OF_ENGINES)
+    assumptions, reading = chosen_options(own, threads=1 if engine == "spark" else None)
+    scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
+    assumptions.check(scoring.measures, in_memory=engine == "local")
     if engine != "local" and runs is None:
         raise UsageError(f'Rows that are judgments and run at once are read in memory, not with engine="{engine}".')
     if engine == "spark" and runs is not None:
         from rankbounds.evaluation.engines import spark
 
-        return spark.evaluate(qrels, runs, measures, **taken)
+        return spark.score(qrels, runs, scoring, reading, master)
     if engine == "stream" and runs is not None:
         from rankbounds.evaluation.engines import streaming
 
-        return streaming.evaluate(qrels, runs, measures, **taken)
-    preparation, progress, observe = (taken.pop(name, None) for name in ("preparation", "progress", "observe"))
-    assumptions, reading = chosen_options(taken, threads=None)
-    scoring = Scoring(parse_measures(measures), assumptions, reading.threads)
-    assumptions.check(scoring.measures)
+        return streaming.score(qrels, runs, scoring, reading, memory, scratch, progress)
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     given = jobs = reading.runs_to_read(runs, qrels)
     states = file_states(jobs)
@@ -173,14 +177,12 @@ def evaluate(
     return replace(scores, make_origin=make_origin)
 
 
-def _taken_by(engine: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an engine's options; reject unknown engines, and options of others."""
+def _check_engine(engine: str, options: Mapping[str, Any]) -> None:
+    """Reject unknown engines, and options of others."""
     if engine not in ENGINE_OPTIONS:
         known = list(ENGINE_OPTIONS)
         raise UsageError(f'There is no engine "{engine}".{did_you_mean(engine, known)} Known: {", ".join(known)}.')
-    others = frozenset().union(*ENGINE_OPTIONS.values()) - ENGINE_OPTIONS[engine]
     for name, value in options.items():
-        if name in others and value is not None:
-            takers = " or ".join(f'engine="{other}"' for other, taken in ENGINE_OPTIONS.items() if name in taken)
-            raise UsageError(f'{name}= goes with {takers}, not with engine="{engine}".')
-    return {name: value for name, value in options.items() if name not in others}
+        takers = [f'engine="{other}"' for other, taken in ENGINE_OPTIONS.items() if name in taken]
+        if takers and name not in ENGINE_OPTIONS[engine] and value is not None:
+            raise UsageError(f'{name}= goes with {" or ".join(takers)}, not with engine="{engine}".')

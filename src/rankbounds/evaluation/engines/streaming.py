@@ -13,20 +13,17 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading, run_in
-from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels, as_qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.engines.pieces import RunInPieces, check_one_file, named_runs, score_piece
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring, reject_for_preferences
 from rankbounds.files.formats import pair_of_names
@@ -34,13 +31,8 @@ from rankbounds.files.leniency import REPEATED, LeftOutWarning
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, ScratchError, scratch_error
-from rankbounds.measures import parse_measures
-from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import Progress
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 try:
     import fcntl
@@ -121,28 +113,22 @@ QRELS_SHARE = 8
 """The share of the memory up to which judgments are held as a whole, with the index that finds them."""
 
 
-@shows_options(Options)
-def evaluate(
+def score(
     qrels: QrelsLike,
     runs: RunsLike,
-    measures: MeasuresLike = DEFAULT_MEASURES,
-    *,
+    scoring: Scoring,
+    reading: Reading,
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
-    preparation: Preparation | None = None,
     progress: Progress | None = None,
-    **options: Unpack[Options],
 ) -> Scores:
-    """Evaluate files while holding about ``memory`` bytes (``"512M"``) at a time.
+    """Score files while holding about ``memory`` bytes (``"512M"``) at a time.
 
     Runs are TREC files, plain or compressed, or Parquet; judgments that fit into memory may have any format. A file
     whose topics are contiguous is read once; any other is split by topic into temporary files in ``scratch``, which
     take about its size on disk. Judgments too large for memory are split together with every run. Always in memory: the
     largest topic, the scores (24 bytes per run, topic and measure, 48 with a residual), and about 100 bytes per topic.
     """
-    assumptions, reading = chosen_options(options, threads=None)
-    scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
-    assumptions.check(scoring.measures, in_memory=False)
     budget = memory_bytes(memory)
     kind = pair_of_names(reading.formats)[1]
     if kind not in (None, "trec", "parquet"):

@@ -4,7 +4,7 @@
 and words its errors.
 """
 
-from rankbounds.evaluation.engines.spark.evaluation import evaluate
+from rankbounds.evaluation.engines.spark.evaluation import score
 from rankbounds.evaluation.engines.spark.tasks import session_here
 
-__all__ = ["evaluate", "session_here"]
+__all__ = ["score", "session_here"]

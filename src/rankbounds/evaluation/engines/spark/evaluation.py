@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.collection.inputs import Reading
-from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import DataError, RankboundsError, RankboundsWarning, UsageError, warn
@@ -33,67 +32,31 @@ from rankbounds.evaluation.engines.spark.tasks import (
     plain_errors,
     session_here,
 )
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import Options, chosen_options, shows_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring
 from rankbounds.files import trec
 from rankbounds.files.leniency import merge_warnings
 from rankbounds.files.named_columns import QRELS_COLUMNS, find_column
 from rankbounds.files.opening import Content
-from rankbounds.measures import parse_measures
-from rankbounds.measures.naming.parser import MeasuresLike
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from typing_extensions import Unpack
 
 
-@shows_options(Options)
-def evaluate(
-    qrels: QrelsLike,
-    runs: RunsLike,
-    measures: MeasuresLike = DEFAULT_MEASURES,
-    *,
-    master: str | None = None,
-    preparation: Preparation | None = None,
-    **options: Unpack[Options],
-) -> Scores:
-    """Score runs by Spark; ``rb.evaluate(..., engine="spark")`` is the same.
+def score(qrels: QrelsLike, runs: RunsLike, scoring: Scoring, reading: Reading, master: str | None = None) -> Scores:
+    """Score runs by Spark.
 
-    Parameters
-    ----------
-    qrels : Spark frame, path, or anything that ``rb.evaluate`` takes
-        The judgments, which the driver and every process of Spark's hold.
-    runs : Spark frame, path, list of these, or dict by name
-        Frames have columns for query, document and score, and ``run`` where they hold several runs. Paths are files,
-        patterns and folders, here or on a file system that Spark knows: TREC lines, plain or compressed, or Parquet;
-        where tasks can open the file, any format that ``rb.evaluate`` reads.
-    measures, preparation
-        As for ``rb.evaluate``.
-    master : str, optional
-        The cluster, such as ``"spark://host:7077"``, where no session of Spark runs yet.
-    **options
-        The other options of ``rb.evaluate``, except those that need an order of rows.
-
-    Returns
-    -------
-    Scores
-        As from every engine.
-
-    Examples
-    --------
-    >>> from rankbounds.evaluation.engines import spark
-    >>> scores = spark.evaluate("qrels.txt", "runs/", ["AP"], master="local[2]")  # doctest: +SKIP
+    The judgments are a Spark frame, a path, or anything that ``rb.evaluate`` takes; the driver and every process of
+    Spark's hold them. Runs are Spark frames or paths, one, a list, or a dict by name. Frames have columns for query,
+    document and score, and ``run`` where they hold several runs. Paths are files, patterns and folders, here or on a
+    file system that Spark knows: TREC lines, plain or compressed, or Parquet; where tasks can open the file, any format
+    that ``rb.evaluate`` reads.
     """
-    refused = {"threads": "Spark decides how many tasks run at a time."}
-    decided, reading = chosen_options(options, refused=refused, threads=1)
+    decided = scoring.assumptions
     if decided.ties in ("run", "line"):
         raise UsageError('Rows have no order on Spark, so line order has no meaning. Use "rank" or "trec".')
     if decided.ties_key is not None:
         raise UsageError("Spark does not support your own key for ties; use the local engine.")
-    scoring = Scoring(parse_measures(measures), decided, preparation=preparation or Preparation())
-    decided.check(scoring.measures, in_memory=False)
     first_frame: Any = next((given for given in (qrels, runs) if is_frame(given)), None)
     session = first_frame.sparkSession if first_frame is not None else session_here(master)
     with plain_errors():
