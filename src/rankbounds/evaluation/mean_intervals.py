@@ -21,17 +21,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_share
-from rankbounds.evaluation.score_differences import TOLERANCE
+from rankbounds.evaluation.score_differences import TOLERANCE, limits_of
+
+if TYPE_CHECKING:
+    from rankbounds.evaluation.clusters import Clusters, ClustersLike
+    from rankbounds.evaluation.scores import Scores
 
 MANY = 10_000
 """With more degrees of freedom than that, two terms of the expansion of the t quantile are exact to ten digits."""
+
+
+def mean_of(
+    scores: Scores, name: str, confidence: float | None = None, clusters: ClustersLike | Clusters | None = None
+) -> Scores:
+    """Return the means of scores with their intervals as the topic of this name, as ``Scores.mean`` describes."""
+    confidence = scores.confidence if confidence is None else confidence
+    counted = ~np.isnan(scores.value)
+    number_of_topics = counted.sum(axis=1, keepdims=True)
+    sums, logarithms = (
+        np.array([measure.total == kind for measure in scores.measures], dtype=bool) for kind in ("sum", "geometric")
+    )
+    divisor = np.where(sums, 1, np.maximum(number_of_topics, 1))
+
+    def total(array: Floats) -> Floats:
+        summed: Floats = np.where(counted, array, 0.0).sum(axis=-2, keepdims=True)
+        mean: Floats = np.where(number_of_topics > 0, summed / divisor, np.nan)
+        return of_total(mean)
+
+    def of_total(mean: Floats) -> Floats:
+        return np.where(logarithms, np.exp(np.where(logarithms, mean, 0.0)), mean) if logarithms.any() else mean
+
+    limits = [limits_of(measure, scores.value[:, :, place]) for place, measure in enumerate(scores.measures)]
+    least, most = np.array(limits, dtype=np.float64).reshape(-1, 2).T
+    by_topic, degrees = np.moveaxis(scores.value, 1, -1), None
+    if clusters is not None or scores.clusters:
+        from rankbounds.evaluation.clusters import find_clusters  # (which reads files: few need it)
+
+        grouped = find_clusters(scores.clusters if clusters is None else clusters, scores.query_ids)
+        by_topic, degrees = grouped.spread_means(by_topic)
+    of_means = intervals_of_means(by_topic, least, most, confidence, degrees)
+    interval = (of_total(end[:, None] * np.where(sums, number_of_topics, 1)) for end in of_means)
+    seen = (~np.isnan(scores.judged)).sum(axis=1, keepdims=True)
+    judged = np.nansum(scores.judged, axis=1, keepdims=True) / np.maximum(seen, 1)
+    return replace(
+        scores,
+        query_ids=[name],
+        value=total(scores.value),
+        low=total(scores.low),
+        high=total(scores.high),
+        judged=judged if scores.has_judged else np.full(judged.shape, np.nan),
+        parts=None if scores.parts is None else total(scores.parts),
+        mean_over=len(scores.query_ids),
+        interval=np.stack(list(interval)),
+        confidence=confidence,
+        clusters={},
+    )
 
 
 def intervals_of_means(

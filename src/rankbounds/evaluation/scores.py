@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from rankbounds.arrays import Floats, read_only
 from rankbounds.errors import UnknownNameError, UsageError
-from rankbounds.evaluation.mean_intervals import intervals_of_means
+from rankbounds.evaluation.mean_intervals import mean_of
 from rankbounds.evaluation.run_notes import RunNotes, warnings_of
-from rankbounds.evaluation.score_differences import limits_of, merge_equal, merit
+from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.selection import MeasureName, Measures, Names, places_of_measures, places_of_names, take
 from rankbounds.files.writing import writing
 from rankbounds.frames import Column, Framed, polars_frame
@@ -276,49 +276,7 @@ class Scores(Framed):
         >>> mean.ci_low.round(3).item(), mean.ci_high.round(3).item()
         (0.044, 0.989)
         """
-        if self.query_ids == [ALL]:
-            return self
-        confidence = self.confidence if confidence is None else confidence
-        counted = ~np.isnan(self.value)
-        number_of_topics = counted.sum(axis=1, keepdims=True)
-        sums, logarithms = (
-            np.array([measure.total == kind for measure in self.measures], dtype=bool) for kind in ("sum", "geometric")
-        )
-        divisor = np.where(sums, 1, np.maximum(number_of_topics, 1))
-
-        def total(array: Floats) -> Floats:
-            summed: Floats = np.where(counted, array, 0.0).sum(axis=-2, keepdims=True)
-            mean: Floats = np.where(number_of_topics > 0, summed / divisor, np.nan)
-            return of_total(mean)
-
-        def of_total(mean: Floats) -> Floats:
-            return np.where(logarithms, np.exp(np.where(logarithms, mean, 0.0)), mean) if logarithms.any() else mean
-
-        limits = [limits_of(measure, self.value[:, :, place]) for place, measure in enumerate(self.measures)]
-        least, most = np.array(limits, dtype=np.float64).reshape(-1, 2).T
-        by_topic, degrees = np.moveaxis(self.value, 1, -1), None
-        if clusters is not None or self.clusters:
-            from rankbounds.evaluation.clusters import find_clusters  # (which reads files: few need it)
-
-            grouped = find_clusters(self.clusters if clusters is None else clusters, self.query_ids)
-            by_topic, degrees = grouped.spread_means(by_topic)
-        of_means = intervals_of_means(by_topic, least, most, confidence, degrees)
-        interval = (of_total(end[:, None] * np.where(sums, number_of_topics, 1)) for end in of_means)
-        seen = (~np.isnan(self.judged)).sum(axis=1, keepdims=True)
-        judged = np.nansum(self.judged, axis=1, keepdims=True) / np.maximum(seen, 1)
-        return replace(
-            self,
-            query_ids=[ALL],
-            value=total(self.value),
-            low=total(self.low),
-            high=total(self.high),
-            judged=judged if self.has_judged else np.full(judged.shape, np.nan),
-            parts=None if self.parts is None else total(self.parts),
-            mean_over=len(self.query_ids),
-            interval=np.stack(list(interval)),
-            confidence=confidence,
-            clusters={},
-        )
+        return self if self.query_ids == [ALL] else mean_of(self, ALL, confidence, clusters)
 
     def sort(self, by: MeasureName | None = None, *, worst_first: bool = False) -> Scores:
         """Return the runs sorted by their means, the best first.
