@@ -25,8 +25,8 @@ from rankbounds.probability.distribution import distribution_of_sum
 from rankbounds.probability.documents import find_unjudged
 from rankbounds.probability.models.estimates import GroupedRanks, estimate
 from rankbounds.probability.models.probabilities import ByName, as_relevance_probability
-from rankbounds.probability.models.urn import sample_rankings
 from rankbounds.probability.probable_differences import differences
+from rankbounds.probability.urn import sample_rankings
 from rankbounds.rankings.join import join
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.studies import coverage_by_relevance_ratio
@@ -84,7 +84,6 @@ def test_the_normal_interval_is_near_the_distribution(files):
     assert exact.sd == pytest.approx(0.002025, rel=1e-3)
     assert exact.error < 2e-5
     assert 0.003 < exact.distance_from_normal() < 0.01
-    assert "0.006" in found.table().text()
     by_quantile = rb.uncertainty(*map(str, files), q=0.2, interval="distribution").rows()[0]
     assert by_quantile["ci_low"] == pytest.approx(exact.quantile(0.025))
 

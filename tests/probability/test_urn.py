@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.probability.models.urn import sample_rankings
+from rankbounds.probability.urn import sample_rankings
 from rankbounds.studies import uncertainty_by_relevance_ratio
 
 PAPER = {"p": 0.8, "judged_depth": 10, "topics": 50}
@@ -158,9 +158,9 @@ class TestSimulatedCollections:
 
     @pytest.mark.parametrize(
         ("options", "told"),
-        [({"runs": 0}, "at least 1"), ({"depth": 5000}, "cannot be drawn"), ({"best": 0}, "positive"),
+        [({"runs": 0}, "from 1 to"), ({"depth": 5000}, "cannot be drawn"), ({"best": 0}, "positive"),
          ({"relevant": 1}, "between 0 and 1"), ({"ties": 2}, "between 0 and 1"),
-         ({"difficulty": -1}, "standard deviation"), ({"variation": float("nan")}, "finite"),
+         ({"difficulty": -1}, "difficulty must be at least 0"), ({"variation": float("nan")}, "finite"),
          ({"best": float("inf")}, "finite"), ({"pooled_runs": 10**20}, "pooled"), ({"seed": -1}, "seed")],
     )  # fmt: skip
     def test_wrong_usage(self, options, told):

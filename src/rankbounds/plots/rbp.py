@@ -23,7 +23,7 @@ from rankbounds.plots.style import (
     in_legend,
 )
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
-from rankbounds.probability.models.urn import urn_moments
+from rankbounds.probability.urn import urn_moments
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import transfer_published

@@ -2,8 +2,8 @@
 
 from rankbounds.probability.distribution import distribution_of_sum as distribution_of_sum
 from rankbounds.probability.models.trusted_labels import label_probabilities as label_probabilities
-from rankbounds.probability.models.urn import sample_rankings as sample_rankings
-from rankbounds.probability.models.urn import urn_moments as urn_moments
 from rankbounds.probability.probable_differences import differences as differences
+from rankbounds.probability.urn import sample_rankings as sample_rankings
+from rankbounds.probability.urn import urn_moments as urn_moments
 
 __all__: list[str]

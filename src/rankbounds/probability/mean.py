@@ -38,10 +38,9 @@ from rankbounds.probability.models.calibrated import Calibrated
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.probability.models.estimates import estimation_slopes
 from rankbounds.probability.models.probabilities import RelevanceProbability
-from rankbounds.results import Column, Result, Row
+from rankbounds.results import Column, Result
 from rankbounds.results import interval as interval_column
 from rankbounds.stats.significance import deviation_of
-from rankbounds.tables import number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,8 +49,8 @@ SOURCES = ("documents", "topics", "both")
 INTERVALS = ("normal", "distribution")
 ENOUGH_TOPICS = 30
 """With fewer topics the mean's distribution may be far from normal."""
-SHOWN_DISTRIBUTIONS = 12
-"""A table of up to this many rows says how far each distribution is from normal, which takes a moment for each."""
+WORKED_OUT = 12
+"""So many distributions are held against the normal one, which takes a moment for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,8 +241,6 @@ class Uncertainty(Result):
     def columns(self) -> list[Column]:  # type: ignore[override]
         """The columns of rows and table."""
         parts = ("sd_documents", "sd_topics") if self.sources != "documents" else ()
-        calibrated = any(score.reach for score in self.scores)
-        with_shape = not (self.per_topic or parts or calibrated) and len(self.scores) <= SHOWN_DISTRIBUTIONS
         return [
             Column("run"),
             Column("query_id", "topic" if self.per_topic else None, importance=5),
@@ -256,14 +253,8 @@ class Uncertainty(Result):
             *(Column(name, in_rows=False) for name in parts),
             interval_column("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", importance=3, of="mean"),
             interval_column("low", "high", "certain bounds", importance=2),
-            *([Column("normal off by", cell=self._distance, left=False, in_rows=False)] if with_shape else []),
             *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high", *parts)),
         ]
-
-    def _distance(self, row: Row) -> str:
-        names = row["run"], row["measure"]
-        score = next(score for score in self.scores if (score.run, str(score.measure)) == names)
-        return number(score.distance_from_normal(), 3)
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each run and measure; with ``per_topic`` one for each topic before it."""
@@ -410,7 +401,7 @@ def uncertainty(
     settings |= {"samples": samples, "seed": seed}
     few = [score for score in scores if score.topics < ENOUGH_TOPICS]
     if few and sources == "documents" and interval == "normal" and not few[0].reach:
-        off = [score.distance_from_normal() for score in few[:SHOWN_DISTRIBUTIONS]]
+        off = [score.distance_from_normal() for score in few[:WORKED_OUT]]
         known = [distance for distance in off if distance is not None]
         how_far = f": its probabilities are off by up to {max(known):.3f} here" if known else ""
         warn(

@@ -1,6 +1,6 @@
 """Names of this namespace, one per line, loaded when first used."""
 
-from rankbounds.probability.simulated_collections import simulate as simulate
+from rankbounds.probability.urn import simulate as simulate
 from rankbounds.studies.moffat_zobel import agreement_by_measure as agreement_by_measure
 from rankbounds.studies.moffat_zobel import bounds_by_depth as bounds_by_depth
 from rankbounds.studies.moffat_zobel import bounds_by_persistence as bounds_by_persistence
