@@ -33,11 +33,6 @@ PARTS = {
             'axes = rb.plots.forest(two.slices("classes.csv"))',
             "compare qrels.txt runs/bm25.txt runs/dense.txt --by classes.csv --figure forest.pdf",
         ),
-        "collections_forest": (
-            'collections = {name: ("qrels.txt", "runs") for name in ("first", "second")}\n'
-            'axes = rb.plots.collections_forest(rb.compare_collections(collections, "nDCG@10"), "dense", "bm25")',
-            "collections first=. second=. --pair dense bm25 --figure collections.pdf",
-        ),
         "significance_curve": (
             'measured = rb.evaluate("qrels.txt", "runs", ["nDCG@10", "AP", "P@10"])\n'
             "axes = rb.plots.significance_curve(rb.stats.discriminative_power(measured))",

@@ -410,7 +410,7 @@ def test_equal_differences_have_no_interval_of_no_width():
     assert (row["difference"], row["ci_low"], row["ci_high"], row["p_value"]) == (0.5, None, None, 0.25)
     assert row["verdict"] == "no difference shown"
     assert "not estimated from a collection in which all topics differ by the same" in found.words()
-    assert len(rb.plots.collections_forest(found).get_yticklabels()) == 3
+    assert len(rb.plots.forest(found).get_yticklabels()) == 3
 
 
 def test_two_runs_without_a_collection_in_common_are_told_either_way_round():

@@ -74,7 +74,7 @@ def run_collections(options: Options) -> None:
     )
     a, b = options.pair or compared.leading_pair()
     compared.pair(a, b)  # (names that are none are reported before anything is written)
-    output.write_figure(options, compared, run=a, against=b)
+    output.write_figure(options, compared, pair=(a, b))
     if options.page:
         from rankbounds.files.writing import writing
         from rankbounds.report import collections_page, gather_collections

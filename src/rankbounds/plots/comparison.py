@@ -3,12 +3,10 @@
 # ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
 from rankbounds.checking.findings import Checks
 from rankbounds.checking.findings import places as places_by_ties
 from rankbounds.comparison.collections.result import CollectionsComparison
@@ -40,6 +38,7 @@ MOST_BESIDE = 16
 """Longer names of two runs have a line of their own below a figure."""
 BESIDE = {"base": "judged only", "by_labels": "by the labels"}
 """What a second number of a run is."""
+DIAMOND: dict[str, Any] = {"colour": COLOURS[6], "marker": "D", "size": 5.0}
 SHARED_LETTER = "runs that share a letter do not differ significantly"
 
 
@@ -214,20 +213,9 @@ def topic_differences(
     by_topic = differences_of(one, other)
     known = np.flatnonzero(np.isfinite(by_topic))
     order = known[np.argsort(-by_topic[known], kind="stable")]
-    axes = _draw_topics(fresh_axes(ax), by_topic[order], [chosen.query_ids[topic] for topic in order], "+")
-    higher, lower = (int((side * by_topic[order] > 0).sum()) for side in (1, -1))
-    what = f" {MINUS} ".join(shorten([run, against], LONGEST_NAME // 2))
-    gap = " " if len(what) <= MOST_BESIDE else "\n"
-    axes.set(
-        ylabel=f"difference in {chosen.measures[0]}",
-        xlabel=f"{what}:{gap}{higher} of {order.size} topics higher, {lower} lower",
-    )
-    return axes
-
-
-def _draw_topics(axes: Axes, values: Floats, names: Sequence[str], sign: str = "") -> Axes:
-    mean = float(values.mean())
-    written = f"mean {mean:{sign}.3f}".replace("-", MINUS)
+    values, names = by_topic[order], [chosen.query_ids[topic] for topic in order]
+    axes, mean = fresh_axes(ax), float(values.mean())
+    written = f"mean {mean:+.3f}".replace("-", MINUS)
     axes.bar(np.arange(values.size), values, color=np.where(values >= 0, COLOURS[0], COLOURS[1]), width=0.85)
     axes.axhline(mean, color=COLOURS[6], linewidth=0.9, linestyle="--", label=written)
     axes.axhline(0, color="0.3", linewidth=0.7)
@@ -236,6 +224,13 @@ def _draw_topics(axes: Axes, values: Floats, names: Sequence[str], sign: str = "
     axes.set_xticks(range(values.size) if named else [], names if named else [])
     axes.tick_params(axis="x", rotation=90, length=0, labelsize=min(7, 220 / values.size))
     draw_legend(axes)
+    higher, lower = (int((side * values > 0).sum()) for side in (1, -1))
+    what = f" {MINUS} ".join(shorten([run, against], LONGEST_NAME // 2))
+    gap = " " if len(what) <= MOST_BESIDE else "\n"
+    axes.set(
+        ylabel=f"difference in {chosen.measures[0]}",
+        xlabel=f"{what}:{gap}{higher} of {order.size} topics higher, {lower} lower",
+    )
     return axes
 
 
@@ -266,14 +261,19 @@ def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes
 
 @figure
 def forest(
-    parts: Slices, measure: str | None = None, pair: tuple[str, str] | None = None, ax: Axes | None = None
+    parts: Slices | CollectionsComparison,
+    measure: str | None = None,
+    pair: tuple[str, str] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
-    """Draw the difference of two runs in every slice of the topics: points with intervals, a diamond for all topics.
+    """Draw the difference of two runs in every slice or collection: points with intervals, a diamond for all together.
 
     Parameters
     ----------
+    parts
+        As from ``slices`` or ``compare_collections``.
     pair
-        The names of two runs; by default the first pair.
+        The names of two runs; by default the first pair, or the two that lead on the collections.
 
     Examples
     --------
@@ -286,50 +286,24 @@ def forest(
     >>> [label.get_text().split()[0] for label in axes.get_yticklabels()]
     ['kind', 'even', 'odd', 'all']
     """
-    rows = parts.forest_rows(measure, pair)
-    lines: list[Line] = []
-    for row in rows:
-        if row["heading"] and row["by"] not in [line.name for line in lines if line.heading]:
-            lines.append(Line(row["by"], note=row["heading"].removeprefix(row["by"]).strip(" ()"), heading=True))
-        overall: dict[str, Any] = {} if row["heading"] else {"colour": COLOURS[6], "marker": "D", "size": 5.0}
-        ends = row["ci_low"], row["ci_high"]
-        lines.append(Line(f"{row['label']} ({row['topics']})", row["difference"], ends, **{"marker": "s", **overall}))
+    if isinstance(parts, CollectionsComparison):
+        run, against = pair or parts.leading_pair(measure)
+        label, lines = str(parts.measure(measure)), _lines_of_collections(parts, run, against, measure)
+    else:
+        rows, lines = parts.forest_rows(measure, pair), []
+        label, run, against = (rows[0][name] for name in ("measure", "run", "against"))
+        for row in rows:
+            if row["heading"] and row["by"] not in [line.name for line in lines if line.heading]:
+                lines.append(Line(row["by"], note=row["heading"].removeprefix(row["by"]).strip(" ()"), heading=True))
+            look: dict[str, Any] = {"marker": "s"} if row["heading"] else DIAMOND
+            ends = row["ci_low"], row["ci_high"]
+            lines.append(Line(f"{row['label']} ({row['topics']})", row["difference"], ends, **look))
     legend = {"value": "difference (topics)", "interval": f"{parts.settings['confidence']:.0%} interval"}
-    xlabel = f"{rows[0]['measure']}: {rows[0]['run']} {MINUS} {rows[0]['against']}"
-    return draw_lines(lines, ax, xlabel, legend, zero=True)
+    return draw_lines(lines, ax, f"{label}: {run} {MINUS} {against}", legend, zero=True)
 
 
-@figure
-def collections_forest(
-    comparison: CollectionsComparison,
-    run: str | None = None,
-    against: str | None = None,
-    measure: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the differences of two runs on every collection with intervals, and their mean.
-
-    Parameters
-    ----------
-    comparison
-        As from ``compare_collections``.
-    run, against
-        The names of two runs; by default the first two of the leaderboard (of two runs, the second and the first).
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> qrels = {str(query): {"x": 1} for query in range(4)}
-    >>> good, poor = {query: ["x"] for query in qrels}, {query: ["y", "x"] for query in qrels}
-    >>> collections = {name: (qrels, {"good": good, "poor": poor | {"0": ["x"]}}) for name in ("web", "news")}
-    >>> axes = rb.plots.collections_forest(rb.compare_collections(collections, "RR"))
-    >>> [label.get_text() for label in axes.get_yticklabels()][:2]
-    ['web (4)', 'news (4)']
-    """
-    leading = comparison.leading_pair(measure)
-    run, against = run or leading[0], against or leading[1]
-    label = str(comparison.measure(measure))
-    parts, row = comparison.differences_of(run, against, label), comparison.pair(run, against, label)
+def _lines_of_collections(found: CollectionsComparison, run: str, against: str, measure: str | None) -> list[Line]:
+    parts, row = found.differences_of(run, against, measure), found.pair(run, against, measure)
     largest = max((part["topics"] for part in parts), default=1)
     lines = [
         Line(
@@ -338,16 +312,12 @@ def collections_forest(
         )
         for part in parts
     ]  # fmt: skip
-    mean = "mean of collections" if comparison.settings["mean"] == "collections" else "mean over all queries"
-    diamond: dict[str, Any] = {"marker": "D", "size": 5.0}
-    lines += [Line(mean, row["difference"], (row["ci_low"], row["ci_high"]), colour=COLOURS[6], **diamond)]
+    mean = "mean of collections" if found.settings["mean"] == "collections" else "mean over all queries"
+    lines += [Line(mean, row["difference"], (row["ci_low"], row["ci_high"]), **DIAMOND)]
     if row["summary"] is not None:
         ends = row["summary_low"], row["summary_high"]
-        lines += [Line("collections like these", row["summary"], ends, colour=COLOURS[1], **diamond)]
-    legend = {"value": "difference (topics)", "interval": f"{comparison.settings['confidence']:.0%} interval"}
-    axes = draw_lines(lines, ax, f"{label}: {run} {MINUS} {against}", legend, zero=True)
-    axes.axhline(len(parts) - 0.5, color="0.75", linewidth=0.7, zorder=1)
-    return axes
+        lines += [Line("collections like these", row["summary"], ends, **DIAMOND | {"colour": COLOURS[1]})]
+    return lines
 
 
 @figure

@@ -14,8 +14,7 @@ from typing import Any
 
 from rankbounds.files.opening import checksum
 from rankbounds.files.writing import make_folder, writing
-from rankbounds.plots.drawing import ENDINGS, save
-from rankbounds.plots.style import pyplot
+from rankbounds.plots.style import ENDINGS, pyplot, save
 from rankbounds.results import Column, build_table
 from rankbounds.studies.papers import Paper
 from rankbounds.studies.study import Rows, Study, StudyResult

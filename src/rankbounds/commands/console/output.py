@@ -128,8 +128,7 @@ def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> Non
     for name in outputs:
         reject_compressed(name)
     if getattr(options, "figure", None):
-        from rankbounds.plots.drawing import ending_of
-        from rankbounds.plots.style import pyplot
+        from rankbounds.plots.style import ending_of, pyplot
 
         ending_of(options.figure)
         pyplot().switch_backend("agg")  # a figure that becomes a file needs no screen
@@ -267,7 +266,7 @@ def write_figure(options: Options, result: Any, **how: Any) -> None:
     """Draw a figure of the result into the file asked for, if any; ``how`` as the function of ``rb.plots`` takes it."""
     if getattr(options, "figure", None) is None:
         return
-    from rankbounds.plots.drawing import draw, save
+    from rankbounds.plots.style import draw, save
 
     save(draw(result, **how), options.figure, options.width)
     report_file(options.figure)

@@ -91,7 +91,7 @@ class CollectionsComparison(Result):
     cells: list[dict[str, Any]]
     differences: list[dict[str, Any]]
     title = "Runs over all collections."
-    figures = ("collections_forest", "leaderboard")
+    figures = ("forest", "leaderboard")
 
     @property
     def missing(self) -> list[dict[str, str]]:
