@@ -322,22 +322,16 @@ class Compared(Result):
     @property
     def pairs(self) -> Result:
         """A row for each measure and pair."""
-        shown = [
-            Column("run"),
-            Column("against", importance=9),
-            Column("measure", importance=8),
-            *difference_columns("", self.settings, (9, 4, 6)),
-            *([CERTAIN_ENDS] if self.has_bounds else []),
-            Column("verdict", importance=7),
-        ]
-        columns = [*shown, *(Column(name, None) for name in PAIR_FIELDS)]
-        return Rows(
-            lambda: self._all_pairs,
-            columns,
-            PAIR_FIELDS,
-            method(self.settings, len(self.runs)),
-            settings=self.settings,
-        )
+        named = [Column("run"), Column("against", importance=9), Column("measure", importance=8)]
+        columns = [*named, *self._verdict_columns("difference"), *(Column(name, None) for name in PAIR_FIELDS)]
+        note = method(self.settings, len(self.runs))
+        return Rows(lambda: self._all_pairs, columns, PAIR_FIELDS, note, settings=self.settings)
+
+    def _verdict_columns(self, heading: str) -> list[Column]:
+        """The columns of a pair, from the difference to the verdict on its run."""
+        difference, within, won, lost, *p = difference_columns(heading, self.settings, (8, 4, 6))
+        certain = [CERTAIN_ENDS] if self.has_bounds else []
+        return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
 
     @cached_property
     def _all_pairs(self) -> list[dict[str, Any]]:

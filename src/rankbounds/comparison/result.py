@@ -13,13 +13,11 @@ from rankbounds.comparison import testing, wording
 from rankbounds.comparison.compared import Compared
 from rankbounds.comparison.pairs import build_rows
 from rankbounds.comparison.tables import (
-    CERTAIN_ENDS,
     FEW_RUNS,
     JUDGED,
     LONGEST_GROUP,
     TOPICS_LED,
     best_first,
-    difference_columns,
     measure_place,
     p_column,
 )
@@ -209,12 +207,6 @@ class Comparison(Compared):
             rows.append(row | {"mean": means[row["run"]], "mean_against": means[row["against"]]})
         columns = [Column("measure"), *self._verdict_columns("difference")]
         return build_table(rows, [*columns, Column("mean", rows[0]["run"]), Column("mean_against", rows[0]["against"])])
-
-    def _verdict_columns(self, heading: str) -> list[Column]:
-        """The columns of a pair, from the difference to the verdict on its run."""
-        difference, within, won, lost, *p = difference_columns(heading, self.settings, (8, 4, 6))
-        certain = [CERTAIN_ENDS] if self.has_bounds else []
-        return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
 
     def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
         """Show the leaderboard, or its ``top``, and the pairs if there are few or a baseline."""
