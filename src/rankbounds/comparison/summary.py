@@ -102,12 +102,12 @@ class Summary(Result):
         judged = [len(self._header) - 1] if self.judged else []
         return Table(self._header, self._lines(lambda cell: cell.write("table")), left, [1, 2, *judged])
 
-    def html(self) -> str:
+    def html(self, at_most: int | None = None) -> str:
         """Write a table for notebooks, means with bars for what is open, the caption below it."""
         bars = {column: [cell.bar for cell in cells] for column, cells in enumerate(zip(*self.cells, strict=True), 2)}
         left = frozenset(range(1, 2 + len(self.measures)))
         lines = self._lines(lambda cell: Markup(cell.write("html", with_small=cell.bar is None)))
-        return html_table(self._header, lines, left, bars) + note(" ".join(_sentences(self, with_bars=True)))
+        return html_table(self._header, lines, left, bars, at_most) + note(" ".join(_sentences(self, with_bars=True)))
 
     @property
     def _header(self) -> list[str]:
