@@ -195,10 +195,8 @@ def table_for_paper(table: Table) -> PaperTable:
         ]
         is_sentence = left and any(text.count(" ") >= WORDS_OF_SENTENCE for text in texts)
         rank = len(table.header) - place + 99 * (place in table.importance)
-        left = left or any(cell.small for cell in cells)
-        columns.append(
-            PaperColumn(heading, cells, left, rank if place else float("inf"), place in table.left, is_sentence)
-        )
+        is_left, is_name = left or any(cell.small for cell in cells), left and not is_sentence
+        columns.append(PaperColumn(heading, cells, is_left, rank if place else float("inf"), is_name, is_sentence))
     return PaperTable(columns, "; ".join(alike))
 
 

@@ -53,6 +53,16 @@ def test_latex_shows_every_character():
     assert lines[1:3] == [r"{[}x] & 2 \\", r"{*}y & 3 \\"]
 
 
+def test_latex_breaks_sentences_and_cuts_names():
+    names, sentence = [f"a-very-long-name-of-system-{number}" for number in range(2)], "one word " * 40
+    table = Table(["run", "other", "why"], [[name, name[::-1], f"{sentence}{name[-1]}"] for name in names], {0, 1, 2})
+    latex = table.latex()
+    assert latex.count(rf"\raggedright {sentence}") == 2
+    rows = latex[latex.index(r"\midrule") :]
+    assert not any(name in rows for name in names)
+    assert f"% In full: {', '.join(names)}" in latex
+
+
 @pytest.mark.parametrize("width", range(24, 150, 3))
 def test_an_interval_is_shown_beside_its_measure_alone(width):
     measures = ["nDCG@10", "AP", "P@10", "NumRelRet", "RR"]
