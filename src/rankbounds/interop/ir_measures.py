@@ -1,7 +1,7 @@
 """A provider for the package ``ir_measures``, with our measures and our rules for ties.
 
     import ir_measures, rankbounds.interop.ir_measures
-    rankbounds.interop.ir_measures.provider(ties="expected").calc_aggregate([ir_measures.AP], qrels, run)
+    rankbounds.interop.ir_measures.RankboundsProvider(ties="expected").calc_aggregate([ir_measures.AP], qrels, run)
     rankbounds.interop.ir_measures.use_first()      # from now on ir_measures asks rankbounds before all others
 
 Measures are computed as ir_measures defines them; where our measure of the same name differs, theirs is defined here.
@@ -124,13 +124,13 @@ def measure(label: str | Measure) -> OurMeasure:
 
 
 class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
-    """Computes with rankbounds whatever both packages have."""
+    """Computes with rankbounds whatever both packages have, with these rules for ties and unjudged documents."""
 
     NAME = "rankbounds"
 
-    def __init__(self, assumptions: Assumptions | None = None) -> None:
+    def __init__(self, ties: str = "trec", unjudged: str = "nonrelevant", score_precision: str = "double") -> None:
         super().__init__()
-        self.assumptions = assumptions or Assumptions(bounds="none", topics="shared")
+        self.assumptions = Assumptions(ties, unjudged, "none", topics="shared", score_precision=score_precision)
 
     def supports(self, measure: Any) -> bool:
         """Can this measure be computed here as ir_measures defines it, with these parameters?"""
@@ -326,13 +326,6 @@ _OTHERS: dict[str, Callable[[Any], Converted]] = {
     "SetF": lambda given: _on_condensed(given, partial(weighted_mean, given["beta"], float(given["rel"]))),
 }
 """Measures of theirs that are not ours of that name."""
-
-
-def provider(ties: str = "trec", unjudged: str = "nonrelevant", score_precision: str = "double") -> RankboundsProvider:
-    """A provider with these rules for ties and unjudged documents."""
-    return RankboundsProvider(
-        Assumptions(ties, unjudged, bounds="none", topics="shared", score_precision=score_precision)
-    )
 
 
 def use_first(chosen: RankboundsProvider | None = None) -> None:

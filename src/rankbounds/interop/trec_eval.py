@@ -107,8 +107,8 @@ class Entry:
     base: str
     name: str
     column: Column
-    gains: GainRule
-    total: Total
+    gains: GainRule = LINEAR
+    total: Total = "mean"
     of_groups: bool = False
     """Does it read what each group of judgments says, in the place of ``gains``?"""
     order: Order = "trec"
@@ -265,28 +265,27 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
         return
     if base in FAMILIES:
         for label, measure in family(base, parameters):
-            yield Entry(
-                base, label, _column(at_level(measure, level), options), LINEAR, "mean", measure.reads_judgments
-            )
+            column = _column(at_level(measure, level), options)
+            yield Entry(base, label, column, of_groups=measure.reads_judgments)
     elif base.startswith("prefs_avgjg_Rnonrel"):
         preferences = _Rnonrel(retrieved=2 if base.endswith("_ret") else 0)
-        yield Entry(base, name, preferences.value, LINEAR, "mean", True, "docid")
+        yield Entry(base, name, preferences.value, of_groups=True, order="docid")
     elif base in ("rbp", "rbp_resid"):
         pairs = parameters.split(",") if parameters else []
         p = next((_number(pair[2:], base) for pair in pairs if pair.startswith("p=")), PERSISTENCE)
         rbp = RBP(p=p, graded=True, by_topic=True)
         gains = _gains(base, ",".join(pair for pair in pairs if not pair.startswith("p=")))
-        yield Entry(base, name, rbp.value if base == "rbp" else partial(_residual, p), gains, "mean")
+        yield Entry(base, name, rbp.value if base == "rbp" else partial(_residual, p), gains)
     elif base == "11pt_avg":
         points = tuple(_number(part, base) for part in parameters.split(",")) if parameters else POINTS[11]
         if list(points) != sorted(points):
             raise UsageError(f'"{base}.{parameters}": write points of recall in rising order.')
-        yield Entry(base, name, partial(_mean_of_points, points, level), LINEAR, "mean")
+        yield Entry(base, name, partial(_mean_of_points, points, level))
     elif base == "utility":
-        yield Entry(base, name, at_level(_utility(parameters, options), level).value, LINEAR, "mean")
+        yield Entry(base, name, at_level(_utility(parameters, options), level).value)
     elif base == "set_F":
         weight = _number(parameters or 1.0, base)
-        yield Entry(base, name, partial(weighted_mean, weight, level), LINEAR, "mean")
+        yield Entry(base, name, partial(weighted_mean, weight, level))
     elif parameters and base not in TAKES_GAINS:
         raise UsageError(f'"{base}.{parameters}": {base} takes no parameters.')
     else:
