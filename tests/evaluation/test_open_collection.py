@@ -534,7 +534,7 @@ def test_a_report_says_what_its_bounds_cover(files):
     from rankbounds.report import Choices, gather
 
     qrels, run = files
-    content = gather(qrels, [run], Choices(measures=["AP"], open="collection", most_relevant=6))
+    content = gather(qrels, [run], Choices.of(measures=["AP"], open="collection", most_relevant=6))
     options = content["identity"]["options"]
     assert (options["open"], options["most relevant"]) == ("collection", "6")
 

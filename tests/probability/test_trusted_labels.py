@@ -133,7 +133,7 @@ def test_the_report_shows_the_same_scores_and_says_what_they_rest_on(files):
     from rankbounds.report import Choices, gather
 
     people, labels, runs, (table, *lists) = files
-    choices = Choices(measures=["RBP(p=0.5)"], source="human,llm", calibrate=True, resamples=50)
+    choices = Choices.of(measures=["RBP(p=0.5)"], source="human,llm", calibrate=True, resamples=50)
     content = gather(str(table), [str(run) for run in lists], choices)
     alone, whole = plain_scores(people, labels, runs)
     assert any(f"{whole['one'] - alone['one']:.4f} of one's {whole['one']:.4f}" in told for told in content["summary"])

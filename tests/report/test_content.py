@@ -87,8 +87,6 @@ def test_many_runs_are_compared_closely_where_they_lead(monkeypatch, demo, chrom
         np.testing.assert_array_equal(unpacked(held["words"]["choices"][name]), unpacked(codes)[:, among])
     np.testing.assert_array_equal(unpacked(held["p_adjusted"]), unpacked(demo["pairs"]["p_adjusted"]))
     assert held["systems"] == demo["systems"]
-    whole = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["P@10"], all_pairs=True))
-    assert whole["closely"] == list(range(5))
     (tmp_path / "many.html").write_text(page(held))
     chromium.get((tmp_path / "many.html").as_uri() + "#pair=bm25,dense")  # one of them does not lead
     assert texts(chromium, "#run-a option") == [demo["runs"][run] for run in leading]
@@ -194,7 +192,7 @@ def test_coefficients_give_rbp_at_any_persistence(tmp_path_factory, qrels, run, 
     for name, table, row in (("qrels", qrels, "{} 0 {} {}\n"), ("run", run, "{} Q0 {} 1 {} tag\n")):
         lines = [row.format(query, doc, value) for query, inner in table.items() for doc, value in inner.items()]
         (folder / name).write_text("".join(lines))
-    choices = Choices(measures=["RBP(p=0.5)"], ties=ties)
+    choices = Choices.of(measures=["RBP(p=0.5)"], ties=ties)
     told = rbp_of(gather(folder / "qrels", [folder / "run"], choices)["persistence"]["runs"][0], p)
     mean = rb.evaluate(folder / "qrels", folder / "run", f"RBP(p={p})", ties=ties).mean()
     assert told == pytest.approx((mean.low[0, 0, 0], mean.high[0, 0, 0] - mean.low[0, 0, 0]), abs=1e-9)
@@ -206,13 +204,13 @@ def test_large_inputs_are_thinned_and_say_so():
         scores = rb.Scores([f"r{at}" for at in range(runs)], [str(at) for at in range(topics)],
                            [rb.parse_measure(name) for name in ("RBP(p=0.8)", "AP", "P@5", "P@10", "RR")],
                            value, value, value, value[..., 0])  # fmt: skip
-        kept = content.thin(scores, Choices())
+        kept = content.thin(scores)
         closely = min(len(kept.runs), content.LEADING)
         held = len(kept.runs) * len(kept.topics) * (120 + kept.depth) + (len(kept.runs) ** 2 * 4 + closely**2 * 24) * 5
         assert held * 4 / 3 < 10_000_000
         assert bool(kept.notes) == ((len(kept.runs), len(kept.topics), kept.depth) != (runs, topics, 100))
         assert runs - 1 in kept.runs  # the best one
-    assert content.thin(scores, Choices()).notes[-1].startswith(f"The {len(kept.runs)} best of 2000 runs")
+    assert content.thin(scores).notes[-1].startswith(f"The {len(kept.runs)} best of 2000 runs")
 
 
 @pytest.mark.parametrize(
@@ -234,7 +232,7 @@ def test_wrong_usage_is_one_clear_line(arguments, code, word, capsys):
 
 def test_bounds_of_differences_are_known_whatever_bounds_of_scores_were_asked_for():
     """They come from the lists."""
-    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "RR"], bounds="ties"))
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=["RBP(p=0.8)", "RR"], bounds="ties"))
     known = ~np.isnan(unpacked(held["pairs"]["certain_low"]))
     assert known.all()
     assert not set(unpacked(held["words"]["choices"]["holes"]).ravel().tolist()) & {0, 1, 7}
@@ -244,7 +242,7 @@ def test_key_of_ties_is_used_and_named(tmp_path):
     documents = {doc for path in (DATA / "runs").iterdir() for _, doc, _ in rb.read_run(path).rows()}
     key = tmp_path / "key.txt"
     key.write_text("".join(f"{doc} {doc[::-1]}\n" for doc in sorted(documents)))
-    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)"], ties_key=str(key)))
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=["RBP(p=0.8)"], ties_key=str(key)))
     mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "RBP(p=0.8)", ties_key=key).mean()
     np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
     told = [rbp_of(run, 0.8)[0] for run in held["persistence"]["runs"]]
@@ -257,7 +255,7 @@ def test_words_for_grades_are_read(tmp_path):
     words.write_text(
         (DATA / "qrels.txt").read_text().replace(" 2\n", " A\n").replace(" 1\n", " B\n").replace(" 0\n", " N\n")
     )
-    held = gather(words, [DATA / "runs"], Choices(measures=["nDCG@10"], gain="A=2,B=1,N=0"))
+    held = gather(words, [DATA / "runs"], Choices.of(measures=["nDCG@10"], gain="A=2,B=1,N=0"))
     mean = rb.evaluate(DATA / "qrels.txt", DATA / "runs", "nDCG@10").mean()
     np.testing.assert_allclose(held["systems"][0]["mean"], mean.value[:, 0, 0])
 
@@ -266,7 +264,7 @@ def test_shared_topics_are_those_of_all_runs_and_the_others_are_named(tmp_path, 
     topics = demo_scores.query_ids
     runs = [without_topics(tmp_path, "bm25", topics[:2]), without_topics(tmp_path, "dense", topics[1:3])]
     with pytest.warns(rb.RankboundsWarning, match="3 of 24 judged topics are left out"):
-        held = gather(DATA / "qrels.txt", runs, Choices(measures=MEASURES, topics="shared"))
+        held = gather(DATA / "qrels.txt", runs, Choices.of(measures=MEASURES, topics="shared"))
     assert held["topics"] == topics[3:]
     assert ", ".join(topics[:3]) in held["warnings"][-1]
     values = demo_scores.value[[demo_scores.runs.index(name) for name in ("bm25", "dense")], 3:]
@@ -360,7 +358,7 @@ def test_since_scores_were_saved(tmp_path, capsys):
         path.write_text("\n".join(lines) + "\n")
 
     def told(**choices):
-        return gather(qrels, [run], Choices(measures=["AP"], since=str(saved), **choices))["warnings"][0]
+        return gather(qrels, [run], Choices.of(measures=["AP"], since=str(saved), **choices))["warnings"][0]
 
     for path, lines in ((qrels, judged), (run, lists), (other, [line.replace(" x", " y") for line in lists])):
         write(path, lines)

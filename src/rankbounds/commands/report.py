@@ -54,7 +54,6 @@ WORKLIST = Option(
         "grades, options, runs",
         about_runs=True,
     ),
-    Option("--all-pairs", "with more than 20 runs: compare all pairs, not only those of the best 20 (slower)"),
     *scoring.BY,
     *scoring.TESTS,
     *scoring.ASSUMING,
@@ -93,9 +92,11 @@ def run_report(options: Options) -> None:
 def choices_from(options: Options) -> Choices:
     """The choices that the options state."""
     from rankbounds.report import Choices
+    from rankbounds.report.content import OPTIONS
 
     given = vars(options) | {"measures": options.measures or DEFAULT_MEASURES}
-    return Choices(**{choice.name: given[choice.name] for choice in fields(Choices) if choice.name in given})
+    known = {choice.name for choice in fields(Choices)} | {*OPTIONS} - {"threads"}
+    return Choices.of(**{name: value for name, value in given.items() if name in known})
 
 
 @command(

@@ -52,13 +52,13 @@ def audit_so_far(
 
     The intervals hold at every look, so that people may stop as soon as the comparison is settled.
     """
-    choices, chosen = live.choices, live.choices.assumptions()
+    choices, (chosen, reader) = live.choices, live.choices.chosen()
     measure = parse_measures(choices.measures)[0]
     goal: dict[str, Any] = {"bounds": None, "runs": None, "open": None, "settled": False, "trouble": ""}
     goal |= {"headline": "", "sentences": [], "measure": str(measure), "difference_left": ""}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report tells
-        reader, runs = choices.reading(), live.read_runs()
+        runs = live.read_runs()
         judgments = reader.judgments(live.qrels)
         if not (judgments.grade != POOLED_NOT_JUDGED).any():
             return [], goal | {"headline": "The interval appears with the first judgment."}
@@ -67,7 +67,7 @@ def audit_so_far(
             named = [runs[run] for run in runs_to_compare([run.name for run in runs], compare)]
         found = audit(
             reader.judgments(labels), sample, named, measure, difference=True, sequential=True, judgments=judgments,
-            gain=choices.gain, ties=chosen.ties if chosen.ties in ORDERS else "trec",
+            gain=chosen.gain, ties=chosen.ties if chosen.ties in ORDERS else "trec",
             score_precision=chosen.score_precision,
         )  # fmt: skip
         rows, notes = found.rows(), found.notes()
@@ -94,13 +94,13 @@ def plan_next(
     open on average. Where the goal cannot be computed, ``trouble`` says why, and documents are those of the default
     measure for all runs.
     """
-    choices, chosen = live.choices, live.choices.assumptions()
+    choices, (chosen, reader) = live.choices, live.choices.chosen()
     measure = parse_measures(choices.measures)[0]
     goal: dict[str, Any] = {"bounds": None, "runs": None, "open": None, "settled": False, "trouble": ""}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report tells
         plan_for = partial(
-            judge_next, choices.reading().judgments(live.qrels), live.read_runs(), gain=choices.gain, budget=BUDGET,
+            judge_next, reader.judgments(live.qrels), live.read_runs(), gain=chosen.gain, budget=BUDGET,
             ties=chosen.ties if chosen.ties in ORDERS else "trec", score_precision=chosen.score_precision, seed=seed,
         )  # fmt: skip
         try:

@@ -7,23 +7,24 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rankbounds.collection.gains import gain_rule
-from rankbounds.collection.inputs import Formats, Reading, RunToRead
+from rankbounds.collection.inputs import Reading, RunToRead
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import Comparison, Evidence, compare_scores, wording
 from rankbounds.comparison.pairs import NEGATED, SWAPPED
 from rankbounds.comparison.testing import PairTesting, Testing
-from rankbounds.errors import RankboundsWarning, UsageError, warn
+from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.options import chosen_options
 from rankbounds.evaluation.origins import fingerprint, origin_of
 from rankbounds.evaluation.score_differences import merge_equal
 from rankbounds.evaluation.score_files import changes_since
@@ -54,6 +55,9 @@ LEADING = 20
 of 129 runs takes far longer than to score them."""
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, probabilities."""
+OPTIONS = {name: one.default for each in (Reading, Assumptions) for name, one in signature(each).parameters.items()}
+"""Options of ``evaluate`` that a report takes, with their defaults."""
+NAMED_OPTIONS = (*(name for name in ASSUMPTIONS if name != "ties_key"), "source", "lenient")
 TESTING = tuple(one.name for one in fields(Testing) if one.name != "clusters")
 CHANCES = ("probability", "probability_of_other")
 IN_MEMORY = "in memory"
@@ -76,20 +80,8 @@ class Choices(Testing, Beside):
     """Everything that changes what a report says; the page names it."""
 
     measures: Sequence[str] = DEFAULT_MEASURES
-    ties: str = "trec"
-    ties_key: str | None = None
-    unjudged: str = "nonrelevant"
-    q: float | None = None
-    bounds: str = "unjudged"
-    gain: str | None = None
-    topics: str = "judged"
-    score_precision: str = "double"
-    open: str = "retrieved"
-    most_relevant: int | None = None
-    formats: Formats | None = None
-    source: str | None = None
-    columns: Mapping[str, str] | None = None
-    lenient: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of ``evaluate``: how files are read, ties, unjudged documents, gains and topics."""
     clusters_prefix: str | None = None
     """The mark that ends the part of a query's id that is its cluster, in the place of ``clusters``."""
     title: str = ""
@@ -100,22 +92,26 @@ class Choices(Testing, Beside):
     """A table of the documents that are to be judged, where they are not to be chosen."""
     since: str | None = None
     """Scores saved before, to say what changed in judgments, options and runs."""
-    all_pairs: bool = False
-    """Whether all pairs of many runs are looked at closely, and not only those of the leading ones."""
 
-    def assumptions(self) -> Assumptions:
-        """The part of the choices that is settled before a measure sees a ranking."""
-        return Assumptions(**{name: getattr(self, name) for name in ASSUMPTIONS})
+    @classmethod
+    def of(cls, **given: Any) -> Choices:
+        """From choices and options of ``evaluate``, all by name."""
+        own = {one.name for one in fields(cls)} - {"options"}
+        for name in given:
+            if name not in own and name not in OPTIONS:
+                hint = did_you_mean(name, sorted(own | set(OPTIONS)))
+                raise UsageError(f"A report has no choice {name}=.{hint}")
+        options = {name: value for name, value in given.items() if name not in own}
+        return cls(**{name: value for name, value in given.items() if name in own}, options=options)
+
+    def chosen(self) -> tuple[Assumptions, Reading]:
+        """What is settled before a measure sees a ranking, and how files are read."""
+        return chosen_options(self.options, threads=processors())
 
     def asks_for_rbp(self) -> bool:
         """Is RBP among the measures that somebody chose?"""
         chosen = parse_measures(self.measures)
         return chosen != parse_measures(DEFAULT_MEASURES) and any(isinstance(measure, RBP) for measure in chosen)
-
-    def reading(self) -> Reading:
-        """How the files are to be read."""
-        gain = gain_rule(self.gain)
-        return Reading(self.formats, self.source, self.columns, self.lenient, processors(), gain)
 
 
 def gather(
@@ -126,7 +122,7 @@ def gather(
 ) -> dict[str, Any]:
     """Evaluate, compare and pack what a page shows of these judgments and runs."""
     choices = choices or Choices()
-    reading = choices.reading()
+    assumptions, reading = choices.chosen()
     files = [os.fspath(qrels) if isinstance(qrels, str | os.PathLike) else None]
     named = isinstance(runs, list) and all(isinstance(run, RunToRead) for run in runs)  # qrels may hold a run, too
     jobs = reading.runs_to_read(runs, None if named or files == [STANDARD_INPUT] else qrels)
@@ -134,9 +130,9 @@ def gather(
     if STANDARD_INPUT in files:
         raise UsageError("A report lists its input files: give files, not standard input (-).")
     measures = parse_measures(choices.measures)
-    assumptions, trusted = choices.assumptions(), None
+    trusted: TrustedFirst | None = None
     if choices.calibrate:
-        if choices.unjudged != "nonrelevant":
+        if assumptions.unjudged.name != "nonrelevant":
             raise UsageError("--calibrate does not go with --unjudged.")
         trusted = TrustedFirst.read(qrels, reading, measures)
         assumptions = replace(assumptions, unjudged=trusted.rule)
@@ -149,14 +145,14 @@ def gather(
             evidence = Evidence(known, reading.runs(jobs), assumptions)
             known, scores = evidence.judged, evidence.scores(measures, progress=progress, observe=observed)
         else:
-            assumed = {name: getattr(choices, name) for name in ASSUMPTIONS}
+            assumed = {name: choices.options[name] for name in ASSUMPTIONS if name in choices.options}
             assumed |= {"unjudged": assumptions.unjudged, "q": None}
             scores = evaluate(known, jobs, measures, **assumed, progress=progress, observe=observed)
     said = (str(warning.message) for warning in caught if issubclass(warning.category, RankboundsWarning))
     messages = list(dict.fromkeys(said))
     for message in messages:
         warn(message)
-    thinning = thin(scores, choices)
+    thinning = thin(scores)
     compared = _compared(scores, choices, evidence)
     if choices.worklist:
         left, listed = left_to_judge(choices.worklist, known)
@@ -183,7 +179,7 @@ def gather(
     }
     slider = observed.rbp if more["persistence"] else None
     content = _content(scores, compared, thinning, choices, more, evidence, slider)
-    if trusted is not None and choices.bounds == "unjudged":
+    if trusted is not None and assumptions.bounds == "unjudged":
         content["summary"] += trusted.rests_on_labels_of(scores)
     return content
 
@@ -195,7 +191,7 @@ def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None 
     missing: dict[str, Any] = dict.fromkeys(("strips", "lists", "persistence", "next", "results")) | {"grades": []}
     identity = _identity(files, None, scores, choices, compared)
     more = {"warnings": [LEFT_OUT], **missing, "identity": identity}
-    return _content(scores, compared, thin(scores, choices), choices, more)
+    return _content(scores, compared, thin(scores), choices, more)
 
 
 def _content(
@@ -234,14 +230,14 @@ def _content(
     return content | {"summary": sentences(scores, compared, content)}
 
 
-def thin(scores: Scores, choices: Choices, largest: int = LARGEST) -> Thinning:
+def thin(scores: Scores, largest: int = LARGEST) -> Thinning:
     """What fits: shorter strips first, then fewer topics one by one, then only the best runs by the first measure."""
     runs, topics, depth = len(scores.runs), len(scores.query_ids), STRIP_DEPTHS[0]
     measures = len(scores.measures)
 
     def size() -> float:
         by_list = runs * topics * (24 * measures + depth)
-        closely = runs if choices.all_pairs else min(runs, LEADING)
+        closely = min(runs, LEADING)
         by_pair = (closely * (closely - 1) / 2 * BYTES_OF_A_PAIR + runs * (runs - 1) / 2 * 8) * measures
         return (by_list + by_pair + runs * 8000) * 4 / 3
 
@@ -275,8 +271,7 @@ def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Co
     """Runs and pairs, as ``compare`` has them; None where there is nothing to compare."""
     if len(scores.runs) < 2 or len(scores.query_ids) < 2:
         return None
-    closely = len(scores.runs) if choices.all_pairs else LEADING
-    among = [scores.runs[run] for run in best(scores, closely)] if closely < len(scores.runs) else None
+    among = [scores.runs[run] for run in best(scores, LEADING)] if len(scores.runs) > LEADING else None
     how: dict[str, Any] = {name: getattr(choices, name) for name in (*TESTING, "clusters")}
     if choices.clusters_prefix is not None:
         how["clusters"] = clusters_by_prefix(scores.query_ids, choices.clusters_prefix)
@@ -372,17 +367,17 @@ def _identity(
     in_memory: str = "",
 ) -> dict[str, Any]:
     """What a reader needs to repeat the report; ``in_memory`` is the fingerprint of what no file holds."""
-    paths = [*files, *([choices.ties_key] if choices.ties_key else [])]
+    key = choices.options.get("ties_key")
+    paths = [*files, *([key] if key else [])]
     sums = list(in_threads(lambda path: path and checksum(path), paths, processors()))
-    names: Sequence[str] = TESTING
+    chosen = {name: getattr(choices, name) for name in TESTING}
     roles, counts = ["scores"] * len(files), {}
     if judgments is not None:
         roles = ["judgments", *scores.runs, "key of ties"]
         counts = {"judgments": len(judgments), "judged topics": len(judgments.query_ids)}
-        names = (*(name for name in ASSUMPTIONS if name != "ties_key"), "source", "calibrate", "lenient", *TESTING)
-    chosen = {name: getattr(choices, name) for name in names}
-    if "gain" in chosen:
-        chosen["gain"] = choices.gain or "linear"
+        options = {name: choices.options.get(name, OPTIONS[name]) for name in NAMED_OPTIONS}
+        options["gain"] = options["gain"] or "linear"
+        chosen = options | {"calibrate": choices.calibrate} | chosen
     if compared:
         chosen["correction"] = compared.settings["correction"]
     together = hashlib.sha256("".join([*filter(None, sums), in_memory]).encode("utf-8", "surrogateescape")).hexdigest()

@@ -13,7 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -23,7 +23,7 @@ from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison.collections.result import CollectionsComparison
-from rankbounds.errors import RankboundsError, UsageError, did_you_mean
+from rankbounds.errors import RankboundsError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.files.writing import writing
@@ -193,11 +193,7 @@ def report(
     >>> made.title, made.page.count("</html>")
     ('Two runs', 1)
     """
-    known = {choice.name for choice in fields(Choices)} - {"measures", "title"}
-    for name in choices:
-        if name not in known:
-            raise UsageError(f"A report has no choice {name}=.{did_you_mean(name, sorted(known))}")
-    chosen = Choices(measures=[str(measure) for measure in parse_measures(measures)], title=title, **choices)
+    chosen = Choices.of(measures=[str(measure) for measure in parse_measures(measures)], title=title, **choices)
     content = gather(qrels, runs, chosen)
     return Report(content["title"], list(content["summary"]), page(content))
 
@@ -215,7 +211,7 @@ class Live:
         judging: bool = False,
     ) -> None:
         self.qrels, self.choices, self.token, self.judging = qrels, choices, token, judging
-        self.runs = runs if callable(runs) else partial(choices.reading().runs_to_read, runs)
+        self.runs = runs if callable(runs) else partial(choices.chosen()[1].runs_to_read, runs)
         """The runs as the files are now: a folder may get another one."""
         self._making, self._reading = threading.Lock(), threading.Lock()
         self._made: tuple[str, str] = ("", "")
@@ -240,7 +236,7 @@ class Live:
         with self._reading:
             state = self.state(runs_alone=True)
             if self._read[0] != state:
-                self._read = state, self.choices.reading().runs(self.runs())
+                self._read = state, self.choices.chosen()[1].runs(self.runs())
             return self._read[1]
 
     def retrieves(self, query_id: str, doc_id: str) -> bool:
