@@ -24,10 +24,9 @@ from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.candidates import ranks_of_judgments
 from rankbounds.judging.next.question import Question, SimulatedJudging
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
-from rankbounds.judging.pools import subset
+from rankbounds.judging.pools import pool, subset
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -83,7 +82,8 @@ def by_strategy(asked: Question, at_first: Qrels, strategy: str) -> Ints:
 def mean_counts(judgments: Qrels, systems: list[Run], measure: rb.Measure, pairs: int, depth: int, kept: int) -> dict:
     """The mean number of judgments over the first pairs, in random order, that count; and how many pairs there are."""
     cut = [system.take(np.flatnonzero(ranks(system) <= depth)) for system in systems]
-    at_first = subset(judgments, np.logical_or.reduce(ranks_of_judgments(judgments, cut) <= kept))
+    pooled = judgments.pairs.index.find(pool(cut, depth=kept).pairs)[1]
+    at_first = subset(judgments, np.isin(np.arange(len(judgments)), pooled))
     generator = np.random.default_rng(0)
     chosen = generator.permutation(list(itertools.combinations(range(len(cut)), 2))).tolist()
     counts = (settled_after([cut[a], cut[b]], at_first, judgments, measure, generator) for a, b in chosen)

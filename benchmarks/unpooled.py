@@ -35,7 +35,6 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import groups_by_prefix, read_groups
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.candidates import NOT_RETRIEVED, ranks_of_judgments
 from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum
@@ -82,7 +81,10 @@ class Collection:
     def __init__(self, qrels: Qrels, runs: Sequence[Run], groups: dict[str, str], *, condense: bool) -> None:
         self.qrels, self.runs = qrels, [shorten(run, qrels, condense=condense) for run in runs]
         self.groups = groups
-        self.rank = ranks_of_judgments(qrels, self.runs)
+        self.rank = np.full((len(self.runs), len(qrels)), np.inf)
+        for rank, run in zip(self.rank, self.runs, strict=True):
+            row, judged = qrels.pairs.index.find(run.pairs)
+            rank[judged] = ranks(run)[row]
 
     def members(self, group: str) -> list[int]:
         """The runs of a group."""
@@ -91,13 +93,13 @@ class Collection:
     def pool(self, depth: int, without: Sequence[int]) -> Flags:
         """Which judgments a pool of this depth has when some runs do not contribute."""
         others = np.delete(self.rank, without, axis=0)
-        flags: Flags = ((others != NOT_RETRIEVED) & (others <= depth)).any(axis=0)
+        flags: Flags = (others <= depth).any(axis=0)
         return flags
 
     def truth(self, known: Flags, judged: Sequence[int], measure: Measure, deepest: float = np.inf) -> Floats:
         """The mean scores of some runs when their own documents are judged as well, down to a rank."""
         rank = self.rank[list(judged)]
-        own = (rank != NOT_RETRIEVED) & (rank <= deepest)
+        own = np.isfinite(rank) & (rank <= deepest)
         return self.scores(known | own.any(axis=0), judged, measure)
 
     def scores(self, known: Flags, chosen: Sequence[int], measure: Measure) -> Floats:

@@ -95,8 +95,12 @@ class TestReduction:
     )
 
     def counts(self, kept):
-        grade, topic = self.qrels.grade[kept], self.qrels.pairs.topic[kept]
-        return [(int((grade[topic == at] >= 1).sum()), int((grade[topic == at] == 0).sum())) for at in range(3)]
+        told = [kept.to_dict().get(topic, {}).values() for topic in "abc"]
+        return [(sum(grade >= 1 for grade in of), sum(grade == 0 for grade in of)) for of in told]
+
+    def documents(self, **asked):
+        kept = pools.reduce(self.qrels, **asked)
+        return {rate: {(query, doc) for query, doc, _ in part.rows()} for rate, part in kept.items()}
 
     def test_keeps_the_numbers_of_the_paper(self):
         expected = {
@@ -105,24 +109,25 @@ class TestReduction:
             10: [(1, 10), (2, 5), (0, 0)],
             100: [(7, 50), (25, 5), (0, 0)],
         }
-        kept = pools.draw_reductions(self.qrels, expected, seed=1)
-        assert {rate: self.counts(flags) for rate, flags in kept.items()} == expected
+        kept = pools.reduce(self.qrels, expected, seed=1)
+        assert {rate: self.counts(part) for rate, part in kept.items()} == expected
 
     def test_smaller_rates_are_subsets_and_seeds_differ(self):
-        one, other = (pools.draw_reductions(self.qrels, seed=seed) for seed in (1, 2))
+        one, other = (self.documents(seed=seed) for seed in (1, 2))
         assert list(one) == list(pools.RATES)
-        assert all((small <= large).all() for large, small in itertools.pairwise(one.values()))
-        assert (one[10] != other[10]).any()
-        assert (one[10] == pools.draw_reductions(self.qrels, [10], seed=1)[10]).all()
+        assert all(small <= large for large, small in itertools.pairwise(one.values()))
+        assert one[10] != other[10]
+        assert one[10] == self.documents(rates=[10], seed=1)[10]
 
     def test_every_document_is_as_likely(self):
-        times = sum(pools.draw_reductions(self.qrels, [50], seed=seed)[50].astype(int) for seed in range(400))
+        drawn = [self.documents(rates=[50], seed=seed)[50] for seed in range(400)]
+        times = np.array([sum((query, doc) in kept for kept in drawn) for query, doc, _ in self.qrels.rows()])
         assert times[:7] / 400 == pytest.approx(3 / 7, abs=0.12)  # five standard errors
         assert times[7:57] / 400 == pytest.approx(0.5, abs=0.13)
 
     def test_a_rate_that_makes_no_sense_is_refused(self):
         with pytest.raises(rb.UsageError, match="percentage"):
-            pools.draw_reductions(self.qrels, [0], seed=1)
+            pools.reduce(self.qrels, [0], seed=1)
 
 
 def weights_in_runs(names, p):

@@ -1,24 +1,20 @@
-"""Which runs are compared, the grades and ranks of judged documents, and documents to judge, as a result."""
+"""Which runs are compared, the grades of documents, and documents to judge, as a result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
-from rankbounds.collection.order import Order, Precision, ranks
+from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
-from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.results import Result
 
 ALL = "all"
-NOT_RETRIEVED = np.iinfo(np.int32).max
-"""The rank of a document that a run does not have."""
 
 
 def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
@@ -27,20 +23,6 @@ def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
     here, there = qrels.pairs.index.find(pairs)
     grade[here] = qrels.grade[there]
     return grade
-
-
-def ranks_of_judgments(
-    qrels: Qrels, runs: Iterable[Run], order: Order = "trec", precision: Precision = "double"
-) -> Ints:
-    """A row for each run: the rank it gives each judged document, ``NOT_RETRIEVED`` where it has none."""
-    systems = list(runs)
-    if not systems:
-        raise UsageError("No run was given.")
-    rank_of_judgment = np.full((len(systems), len(qrels)), NOT_RETRIEVED, dtype=np.int32)
-    for row, run in zip(rank_of_judgment, systems, strict=True):
-        retrieved, judgments = qrels.pairs.index.find(run.pairs)
-        row[judgments] = ranks(run, order, precision)[retrieved]
-    return rank_of_judgment
 
 
 def runs_to_compare(names: Sequence[str], compare: tuple[str, str] | str) -> list[int]:

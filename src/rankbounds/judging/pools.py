@@ -5,7 +5,7 @@ The functions of ``rankbounds.judging.pools``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +20,7 @@ from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.judging.candidates import grades_of_pairs, ranks_of_judgments
+from rankbounds.judging.candidates import grades_of_pairs
 from rankbounds.rankings.documents import RetrievedDocuments
 
 if TYPE_CHECKING:
@@ -124,29 +124,6 @@ def subset(qrels: Qrels, kept: Flags) -> Qrels:
     return qrels.take(rows)
 
 
-def draw_reductions(
-    qrels: Qrels, rates: Iterable[float] = RATES, *, seed: int = 0, rel: float = 1.0
-) -> dict[float, Flags]:
-    """For each rate, which judgments ``reduce`` keeps; documents that were only pooled are not kept."""
-    rows = np.flatnonzero(qrels.grade != POOLED_NOT_JUDGED)
-    relevant = qrels.grade[rows] >= rel
-    stratum = 2 * qrels.pairs.topic[rows] + relevant
-    shuffled = np.lexsort((np.random.default_rng(seed).random(rows.size), stratum))
-    counts = np.bincount(stratum, minlength=2 * len(qrels.query_ids))
-    place = np.empty(rows.size, dtype=np.int64)
-    place[shuffled] = _places_within(counts)
-    reductions = {}
-    for rate in rates:
-        if not 0 < rate <= 100:
-            raise UsageError(f"A rate is a percentage above 0 and up to 100, not {rate:g}.")
-        # A rate with decimals, such as 12.3, must not lose a document to rounding.
-        share = np.floor(counts[stratum] * rate / 100 + 1e-9).astype(np.int64)
-        kept = np.zeros(len(qrels), dtype=bool)
-        kept[rows[place < np.maximum(np.where(relevant, 1, 10), share)]] = True
-        reductions[rate] = kept
-    return reductions
-
-
 def _places_within(counts: Ints) -> Ints:
     """0, 1, 2, ... for each group of a sorted column, from the sizes of the groups."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -180,21 +157,23 @@ def reduce(qrels: QrelsLike, rates: Iterable[float] = RATES, *, seed: int = 0, r
     {100: 40, 50: 20, 10: 12}
     """
     judgments = Reading().judgments(qrels)
-    reductions = draw_reductions(judgments, rates, seed=seed, rel=rel)
-    return {rate: subset(judgments, kept) for rate, kept in reductions.items()}
-
-
-def unique_to_group(rank: Ints, groups: Sequence[str], group: str, depth: int) -> Flags:
-    """Which judged documents only this group's runs brought into a pool of that depth.
-
-    ``rank`` as from ``ranks_of_judgments``; ``groups`` names the group of each of its rows.
-    """
-    mine = np.array([name == group for name in groups])
-    if not mine.any():
-        raise UsageError(f'No run belongs to the group "{group}".')
-    pooled = rank <= depth
-    unique: Flags = pooled[mine].any(axis=0) & ~pooled[~mine].any(axis=0)
-    return unique
+    rows = np.flatnonzero(judgments.grade != POOLED_NOT_JUDGED)
+    relevant = judgments.grade[rows] >= rel
+    stratum = 2 * judgments.pairs.topic[rows] + relevant
+    shuffled = np.lexsort((np.random.default_rng(seed).random(rows.size), stratum))
+    counts = np.bincount(stratum, minlength=2 * len(judgments.query_ids))
+    place = np.empty(rows.size, dtype=np.int64)
+    place[shuffled] = _places_within(counts)
+    reductions = {}
+    for rate in rates:
+        if not 0 < rate <= 100:
+            raise UsageError(f"A rate is a percentage above 0 and up to 100, not {rate:g}.")
+        # A rate with decimals, such as 12.3, must not lose a document to rounding.
+        share = np.floor(counts[stratum] * rate / 100 + 1e-9).astype(np.int64)
+        kept = np.zeros(len(judgments), dtype=bool)
+        kept[rows[place < np.maximum(np.where(relevant, 1, 10), share)]] = True
+        reductions[rate] = subset(judgments, kept)
+    return reductions
 
 
 @ends_in_a_sentence
@@ -233,6 +212,12 @@ def without_group(
     """
     assumptions, reading = chosen_options(options, OrderOptions, one_order="Pools need", threads=worth_starting())
     judgments, systems = reading.judgments(qrels), reading.runs(runs)
-    rank = ranks_of_judgments(judgments, systems, assumptions.order, assumptions.score_precision)
     group_of_run = groups_of([run.name for run in systems], groups)
-    return subset(judgments, ~unique_to_group(rank, group_of_run, group, depth))
+    if group not in group_of_run:
+        raise UsageError(f'No run belongs to the group "{group}".')
+    by_others, by_group = pooled = np.zeros((2, len(judgments)), dtype=bool)
+    for run, own in zip(systems, group_of_run, strict=True):
+        row, judged = judgments.pairs.index.find(run.pairs)
+        in_pool = ranks(run, assumptions.order, assumptions.score_precision)[row] <= depth
+        pooled[int(own == group), judged[in_pool]] = True
+    return subset(judgments, by_others | ~by_group)
