@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 import rankbounds as rb
 from combinations import drawn_pair, pair_extremes
-from rankbounds.comparison import Evidence, compare
+from rankbounds.comparison import Evidence, compare, compare_scores
 from rankbounds.comparison.pairs import Pairs
+from rankbounds.comparison.testing import PairTesting
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, mean_difference, merge_equal
@@ -245,8 +246,9 @@ def test_less_effort_is_better_as_more_of_the_negated_values_is(measure):
         chosen = usable(value, test)
         low = rng.normal(0, 5, 6)
         high = low + rng.random(6)
-        effort = compare(scores_of(chosen, measure), test=test, resamples=300, evidence=KnownBounds(low, high))
-        gain = compare(scores_of(-chosen, "AP"), test=test, resamples=300, evidence=KnownBounds(-high, -low))
+        how = PairTesting(test=test, resamples=300)
+        effort = compare_scores(scores_of(chosen, measure), how, evidence=KnownBounds(low, high))
+        gain = compare_scores(scores_of(-chosen, "AP"), how, evidence=KnownBounds(-high, -low))
         assert [row["verdict"] for row in effort.pairs.rows()] == [row["verdict"] for row in gain.pairs.rows()]
         assert any("better" in row["verdict"] for row in gain.pairs.rows())
         told = [effort.row(measure, pair) for pair in itertools.combinations(effort.runs, 2)]
