@@ -36,16 +36,6 @@ MOST_RELEVANT = 10_000_000
 """A larger limit would not limit anything."""
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The numbers of one batch: arrays with axes of lists and measures, ``parts`` with one of parts first."""
-
-    value: Floats
-    low: Floats | None = None
-    high: Floats | None = None
-    parts: Floats | None = None
-
-
 @dataclass(frozen=True, init=False)
 class Assumptions:
     """Assumptions about unjudged and tied documents, gains and topics, and what bounds cover.
@@ -278,11 +268,16 @@ class Assumptions:
         """Return the lists in the best or worst order for this value of unjudged documents."""
         return reorder(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
 
-    def cells(self, measures: Sequence[Measure], rankings: Rankings) -> Cells:
-        """All numbers of a batch."""
+    def cells(
+        self, measures: Sequence[Measure], rankings: Rankings
+    ) -> tuple[Floats, Floats | None, Floats | None, Floats | None]:
+        """Return the value, low and high of each list and measure of a batch, and the parts of residuals before these.
+
+        What no measure has, or nobody asked for, is None.
+        """
         value = self.values(measures, rankings)
         if self.bounds == "none":
-            return Cells(value)
+            return value, None, None, None
         low, high = np.full((2, *value.shape), np.nan)
         for number, measure in enumerate(measures):
             found = self.low_high(measure, rankings)
@@ -290,12 +285,12 @@ class Assumptions:
                 low[:, number], high[:, number] = found
         split = [number for number, measure in enumerate(measures) if measure.has_residual]
         if not split:
-            return Cells(value, low, high)
+            return value, low, high, None
         # Only now, because ties are reordered for it: until here all measures read the same arrays from the cache.
         parts = np.full((len(PARTS), *value.shape), np.nan)
         for number in split:
             parts[:, :, number] = self._parts(measures[number], rankings, (low[:, number], high[:, number]))
-        return Cells(value, low, high, parts)
+        return value, low, high, parts
 
     def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
         """Return the range due to unjudged documents, the list's end and ties.

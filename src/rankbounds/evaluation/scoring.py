@@ -153,22 +153,21 @@ class ScoreSheet:
             topic = rankings.topic if self.numbers is None else np.searchsorted(self.numbers, rankings.topic)
             self.judged[topic] = COVERAGE.value(rankings)
             with blaming_judgments(rankings.facts):
-                cells = assumptions.cells(measures, rankings)
-            self.value[topic] = cells.value
-            if cells.low is not None and cells.high is not None:
-                self.low[topic], self.high[topic] = cells.low, cells.high
+                self.value[topic], low, high, parts = assumptions.cells(measures, rankings)
+            if low is not None and high is not None:
+                self.low[topic], self.high[topic] = low, high
             if assumptions.most_relevant is not None:
                 for at, measure in enumerate(measures):
                     lists = rankings.facts, rankings.topic, rankings.num_holes
                     self.limited[topic, at] = assumptions.limit_binds(measure.plain, *lists)
-            if self.parts is not None and cells.parts is not None:
-                self.parts[:, topic] = cells.parts
+            if self.parts is not None and parts is not None:
+                self.parts[:, topic] = parts
             if rankings.tied is not None:
                 self.tied[topic] = rankings.tied.any(axis=-1)
                 if assumptions.bounds != "none" and measures[0].total != "geometric":
                     self.tie_range[topic] = (
-                        cells.parts[PARTS.index("residual_ties"), :, 0]
-                        if cells.parts is not None and measures[0].has_residual
+                        parts[PARTS.index("residual_ties"), :, 0]
+                        if parts is not None and measures[0].has_residual
                         else assumptions.tie_range(measures[0], rankings)
                     )
             if self.observe:
