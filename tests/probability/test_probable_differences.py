@@ -8,10 +8,10 @@ import itertools
 import json
 import math
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from test_differences import differences
 
 import rankbounds as rb
 from plain import Topic, value
@@ -25,16 +25,7 @@ from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions, draw_differences, error_of_share
 from rankbounds.probability.models.calibrated import RelevantGrades
 from rankbounds.probability.models.probabilities import Constant
-from rankbounds.probability.probable_differences import differences as candidate_minus_baseline
 from rankbounds.rankings.topic_facts import TopicFacts
-
-
-def differences(*given, **how):
-    """Of two runs the first minus the second, which is what these tests enumerate."""
-    found = candidate_minus_baseline(*given, **how)
-    two = len({name for pair in found.pairs for name in (pair.run, pair.against)}) == 2
-    return replace(found, pairs=[pair.turned() for pair in found.pairs]) if two else found
-
 
 EXAMPLES = [
     measure

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize
+from test_differences import turned
 
 import rankbounds as rb
 from rankbounds.cli import main
@@ -281,7 +282,7 @@ def test_swapping_two_runs_mirrors_their_difference(seed, measure):
 
     one, other = pair_of(names), pair_of(names[::-1])
     if one.run != other.run:
-        other = other.turned()
+        other = turned(other)
     if math.isnan(one.difference):
         assert math.isnan(other.difference)
         return

@@ -18,12 +18,13 @@ from rankbounds.collection.run import Run
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.differences.sums import TiedWeights
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import Measure, RankWeighted, parse_measures
 from rankbounds.measures.formulas import is_weighted_sum, quotient
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import ORDERS, group_means
+from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import TopicFacts
 
 POOLED_DEPTH, POOLED_SHARE = 5, 0.95
@@ -182,16 +183,16 @@ def find_unjudged(
             f'Which order of tied documents is {assumptions.ties} depends on the missing judgments. Use ties="trec" or '
             '"expected".'
         )
-    topics = len(facts.query_ids)
+    topics, settled = len(facts.query_ids), replace(assumptions, bounds="none", open="retrieved", most_relevant=None)
     base, beyond = np.full(topics, np.nan), np.zeros(topics)
     parts: list[tuple[Ints, Ints, Floats, Ints]] = []
     if rankings_of_run is None:
         rankings_of_run = join_lists(run, facts, assumptions).batches
     for rankings in rankings_of_run:
-        weight = _weights(rankings, measure, mean_over_ties=assumptions.ties == "expected")
-        worth = measure.worth(rankings.assume(0.0))
-        base[rankings.topic] = (worth * weight).sum(axis=-1)
-        added = np.where(rankings.holes, weight * (measure.worth(rankings.assume(1.0)) - worth), 0.0)
+        weights = TiedWeights.of(measure, rankings, settled)
+        base[rankings.topic] = weights.base_most
+        worth = measure.worth(rankings.assume(1.0)) - measure.worth(rankings.assume(0.0))
+        added = np.where(rankings.holes, weights.most * worth, 0.0)
         heavy = added > WEIGHTLESS
         beyond[rankings.topic] = measure.open_tail(rankings) + np.where(heavy, 0.0, added).sum(axis=-1)
         line, rank = np.nonzero(heavy)
@@ -201,14 +202,6 @@ def find_unjudged(
             parts += _beyond(rankings, measure)
     topic, rank, weight, row = (np.concatenate(column) for column in zip(*parts, strict=True))
     return UnjudgedDocuments(run, facts, base, beyond, topic, rank, weight, row)
-
-
-def _weights(rankings: Rankings, measure: RankWeighted, *, mean_over_ties: bool) -> Floats:
-    """What one unit of worth counts in every cell."""
-    depth = measure.depth(rankings)
-    weight: Floats = np.zeros(rankings.grade.shape)
-    weight[:, :depth] = measure.weights(depth)
-    return group_means(rankings, weight) if mean_over_ties else weight
 
 
 def _beyond(rankings: Rankings, measure: RankWeighted) -> Iterator[tuple[Ints, Ints, Floats, Ints]]:

@@ -36,12 +36,12 @@ from rankbounds.probability.models.estimates import (
     ALL_RELEVANT,
     Estimate,
     GroupedRanks,
+    JudgedAtRandom,
     NotEstimatedError,
     estimate,
     relevance_of,
 )
 from rankbounds.probability.models.groups_left_out import FEWEST, GroupedLists, GroupsLeftOut
-from rankbounds.probability.models.judged_at_random import JudgedAtRandom
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts

@@ -75,7 +75,7 @@ class GroupedLists:
     def __init__(
         self, runs: Sequence[Run], batches: Sequence[list[Rankings]], facts: TopicFacts, group: Ints, depth: PoolDepth
     ) -> None:
-        self.runs, self.batches, self.facts = runs, batches, facts
+        self.batches, self.facts = batches, facts
         self.names = {run.name: at for at, run in enumerate(runs)}
         self.group, self.topics, self.depth = group, len(facts.query_ids), depth.pool
         self.groups = int(group.max()) + 1
