@@ -378,7 +378,7 @@ def both_ways(tmp_path):
         (tmp_path / name).write_text(lines)
         table = "".join(f"{query},{doc},{rank},{score}\n" for query, _, doc, rank, score, _ in rows)
         (tmp_path / f"{name} table").write_text(f"topic_name,doc,rank,score\n{table}")
-    (tmp_path / "trec_eval.out").write_text("map\tall\t0.5000\nP_5\t1\t0.2000\n")
+    (tmp_path / "trec_eval.out").write_text("P_5\t1\t0.2000\nmap\tall\t0.5000\n")
     plain = [tmp_path / "qrels", *(f"{name}={tmp_path / name}" for name in RETRIEVED)]
     tables = [tmp_path / "labels", *(f"{name}={tmp_path / name} table" for name in RETRIEVED)]
     return plain, tables, tmp_path
