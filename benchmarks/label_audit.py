@@ -35,9 +35,8 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.judging.audits.audit import Audit
 from rankbounds.judging.audits.estimates import CalibratedPool, Estimate
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
-from rankbounds.judging.audits.judged_sample import JudgedSample
-from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.places import differences_of_all
+from rankbounds.judging.audits.intervals import differences_of_all
+from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
 from rankbounds.judging.audits.sample import draw_in_order, sizes_of_question
 from rankbounds.judging.candidates import grades_of_pairs
 from rankbounds.measures import Measure, parse_measure
@@ -70,7 +69,7 @@ class Trial:
         """The first documents of a random order, judged."""
         order, probability = draw_in_order(self.sizes, rng)
         rows = order[:most]
-        judged = JudgedSample.drawn_from(self.pool, rows, probability[:most], self.grade[rows])
+        judged = JudgedSample.drawn(self.pool, rows, probability[:most], self.grade[rows])
         return CalibratedPool.of(self.pool, judged, self.measure)
 
     def interval(self, estimate: Estimate, *, sequential: bool) -> tuple[Floats, Floats, Floats]:
@@ -119,7 +118,7 @@ def measured(
     for trial, judged, truth in orders_of(labels, runs, human, measure, options):
         of_sizes = []
         for size in SIZES:
-            estimate = judged.first(min(size, len(judged.judged))).estimate(measure, None, difference=trial.pairs)
+            estimate = judged.first(min(size, len(judged.judged))).estimate(measure, None)
             low, high, value = trial.interval(estimate, sequential=False)
             holds = (low - 1e-9 <= truth) & (truth <= high + 1e-9)
             of_sizes.append(np.stack([holds, (high - low) / 2, value - truth], axis=-1))
@@ -139,7 +138,7 @@ def looked_at(
     for trial, judged, truth in orders_of(labels, runs, human, measure, options):
         of_looks = []
         for look in LOOKS:
-            estimate = judged.first(min(look, len(judged.judged))).estimate(measure, None, difference=True)
+            estimate = judged.first(min(look, len(judged.judged))).estimate(measure, None)
             low, high, _ = trial.interval(estimate, sequential=True)
             fixed_low, fixed_high, _ = trial.interval(estimate, sequential=False)
             misses = (truth < low - 1e-9) | (truth > high + 1e-9)
@@ -165,9 +164,7 @@ def right_at_once(
     for size in SIZES[-2:]:
         found = []
         for judged in drawn:
-            difference, half = differences_of_all(
-                judged.first(size).estimate(measure, None, difference=True), CONFIDENCE
-            )
+            difference, half = differences_of_all(judged.first(size).estimate(measure, None), CONFIDENCE)
             found.append([np.all(np.abs(difference - truth) <= half + 1e-9), np.mean(np.abs(difference) > half)])
         right, separated = np.mean(found, axis=0)
         cells.append(f"{right:.1%} | {separated:.0%}")
@@ -192,7 +189,7 @@ def as_planned(
         planned.append(plan.rows()[0]["judgments"])
         trial, half = Trial(of_judge, two, human, measure, pairs=True), []
         for _ in range(3):
-            estimate = trial.draw(planned[-1], rng).estimate(measure, None, difference=True)
+            estimate = trial.draw(planned[-1], rng).estimate(measure, None)
             low, high, _ = trial.interval(estimate, sequential=False)
             half += ((high - low) / 2).tolist()
         ratios.append(np.mean(half) / options.plan)

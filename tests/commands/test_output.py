@@ -23,7 +23,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import expand
 from rankbounds.files.writing import COPY_ENDING
-from rankbounds.judging.audits.judged_sample import listed_documents
+from rankbounds.judging.audits.labelled_pool import listed_documents
 from rankbounds.probability.models.probabilities import read_probabilities
 from rankbounds.tables import ROW_FORMATS, TABLE_FORMATS, render_rows
 

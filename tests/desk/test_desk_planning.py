@@ -21,7 +21,7 @@ from rankbounds.commands.demo import DATA
 from rankbounds.desk import planning
 from rankbounds.desk.planning import Worker, plan_next
 from rankbounds.errors import UsageError
-from rankbounds.judging.audits.judged_sample import listed_documents
+from rankbounds.judging.audits.labelled_pool import listed_documents
 from rankbounds.report import Choices
 from rankbounds.report.page import Live
 

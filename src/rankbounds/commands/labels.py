@@ -218,7 +218,7 @@ def run_audit(options: Options) -> Any:
     yet. --sequential lets you look while people judge, and stop as soon as a pair is settled.
     """
     from rankbounds.judging.audits.audit import audit
-    from rankbounds.judging.audits.judged_sample import is_sample
+    from rankbounds.judging.audits.labelled_pool import is_sample
     from rankbounds.judging.audits.plan import plan_audit
 
     plans = options.plan is not None

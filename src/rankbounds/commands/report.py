@@ -180,7 +180,7 @@ def _judging(options: Options, live: Live) -> Office:
     from rankbounds.desk.server import Office
     from rankbounds.files.document_texts import DocumentTexts
     from rankbounds.files.queries import read_query_texts
-    from rankbounds.judging.audits.judged_sample import listed_documents
+    from rankbounds.judging.audits.labelled_pool import listed_documents
     from rankbounds.judging.next.judge_next import criterion
 
     goal = {"compare": reading.compared_from(options.compare)}

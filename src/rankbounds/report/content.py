@@ -30,7 +30,7 @@ from rankbounds.evaluation.score_differences import merge_equal
 from rankbounds.evaluation.score_files import changes_since
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum
-from rankbounds.judging.audits.judged_sample import left_to_judge
+from rankbounds.judging.audits.labelled_pool import left_to_judge
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,9 +18,8 @@ from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.mean_intervals import intervals_of_means, widen
 from rankbounds.judging.audits.estimates import LINEARISED, Estimate, estimates_of, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
-from rankbounds.judging.audits.intervals import half_widths, half_widths_at_any_look, judgments_until
-from rankbounds.judging.audits.judged_sample import JudgedSample
-from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.audits.intervals import AuditedPlaces, half_widths, half_widths_at_any_look, judgments_until
+from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
 from rankbounds.judging.audits.sample import asked, chances_in_order, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
@@ -34,13 +32,12 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rankbounds.evaluation.options import OrderOptions
-    from rankbounds.judging.audits.places import AuditedPlaces
 
 SOURCES = ("judgments", "both")
-LEAST_LACKING, CHANCE = 0.02, 4.0
-"""A sample that lacks more than this share of the weight, and more than so many standard errors, is noted."""
 ROUNDED = 1e-3
 """By how much of itself a probability may differ where it passed through other programs."""
+MOST_NOTES = 3
+"""How many notes stand below the table, those first that bear most on what the numbers are worth."""
 BLOCK = 1 << 22
 """How many numbers are looked at at once."""
 
@@ -183,8 +180,6 @@ class Audit(Result):
 
         The sample must be drawn for all pairs (``compare="all"``) or for the score of every run.
         """
-        from rankbounds.judging.audits.places import AuditedPlaces
-
         if self.sequential or self.sources != "judgments":
             raise UsageError(
                 "Places hold for these topics and a number of judgments fixed in advance: leave out sequential "
@@ -195,24 +190,22 @@ class Audit(Result):
         return AuditedPlaces(self)
 
     def notes(self) -> list[str]:
-        """What a reader of the numbers must know, in sentences."""
+        """What a reader of the numbers must know, in at most three sentences."""
         covers = "these topics only" if self.sources == "judgments" else "other topics of the same kind too"
         holds = "at every look" if self.sequential else "if the number of judgments was fixed in advance"
-        sentences = [
+        covered = (
             f"{counted(len(self.sample), 'judgment')}. The intervals cover the documents that nobody judged; they hold "
             f"{holds}, for {covers}."
-        ]
+        )
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:
-            sentences.append(
-                f"{', '.join(linearised)}: not a sum over documents, so the estimate and its interval use "
-                "linearisation, which is approximate."
-            )
+            covered += f" Those of {', '.join(linearised)} use linearisation, which is approximate."
+        settled = []
         if self.sequential and self.difference:
             rows = self.rows()
-            for estimate in self.estimates:
-                sentences.append(self.settled([row for row in rows if row["measure"] == str(estimate.measure)]))
-        return [*sentences, *self.remarks]
+            each = len(rows) // len(self.estimates)
+            settled = [" ".join(self.settled(rows[at : at + each]) for at in range(0, len(rows), each))]
+        return [covered, *settled, *self.remarks][:MOST_NOTES]
 
     def settled(self, rows: Sequence[dict[str, Any]]) -> str:
         """Whether the pairs of these rows, of one measure, are settled, in a sentence."""
@@ -318,8 +311,8 @@ def audit(
         raise UsageError("One topic does not represent others: sources=both needs at least two.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
-    estimates = estimates_of(levels, pool, judged, difference=difference)
-    remarks = [*_remarks_on_order(judged, sequential), *_remarks(pool, judged, levels, estimates, difference)]
+    estimates = estimates_of(levels, pool, judged)
+    remarks = list(_remarks(pool, judged, levels, difference=difference, sequential=sequential))
     return Audit(pool.names, estimates, judged, confidence, sources, difference, sequential, remarks)
 
 
@@ -335,69 +328,45 @@ def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -
     return measure.at_level(float(values[-1])) if values.size == 2 and values[-1] > 0 else None
 
 
-def _remarks_on_order(judged: JudgedSample, sequential: bool) -> Iterator[str]:
-    """What is special about how far judging has come."""
-    if judged.left and not sequential:
-        yield (
-            f"Only {len(judged):,} of the sample's {judged.drawn:,} documents are judged. These intervals are valid "
-            "for one look after a number of judgments fixed in advance. If you look repeatedly and stop when an "
-            "interval excludes 0, they miss the true value far more often than they claim: use sequential=True "
-            "(--sequential), or judge the whole sample."
-        )
-    if judged.unused:
-        yield (
-            f"{judged.unused:,} judgments are not used, because an earlier document in the order has no judgment. "
-            "Judge the documents in order."
-        )
-
-
 def _remarks(
     pool: LabelledPool,
     judged: JudgedSample,
     levels: dict[Measure, Measure | None],
-    estimates: list[Estimate],
+    *,
     difference: bool,
+    sequential: bool,
 ) -> Iterator[str]:
-    """What is special about these labels, this sample and these runs."""
-    labels, judgments = (f"{grade.min():g} to {grade.max():g}" for grade in (pool.labels.grade, judged.grade))
-    beyond = judged.grade.max() > pool.labels.grade.max()
-    if labels != judgments and (beyond or judged.grade.min() < judged.grade.max()):  # one grade alone is no scale
+    """What is special about this sample, these labels and these runs; first what bears most on the intervals."""
+    unused = (
+        ""
+        if not judged.unused
+        else (f" {judged.unused:,} judgments are not used, because an earlier document in the order has no judgment.")
+    )
+    if judged.left and not sequential:
         yield (
-            f"Labels and judgments are on different scales: {pool.source} has {labels}, the sample {judgments}. The "
-            "sample shows what each label means."
+            f"Only {len(judged):,} of the sample's {judged.size:,} documents are judged.{unused} If you look "
+            "repeatedly and stop when an interval excludes 0, these intervals miss the true value far more often than "
+            "they claim: use sequential=True (--sequential), or judge the whole sample."
         )
-    for measure, read in levels.items():
-        if read is None:
-            yield (
-                f"{measure} by labels is not known, because no label reaches {measure.rel:g}: set the lowest label "
-                "that counts as relevant (label_rel=, --label-rel)."
-            )
-        elif read != measure:
-            yield f"{measure} by labels counts documents as relevant whose label is at least {read.rel:g}."
+    elif unused:
+        yield unused.strip()
+    if other := [str(measure) for measure in levels if not _drawn_for(measure, pool, judged, difference)]:
+        yield (
+            f"{', '.join(other)}: the sample was drawn for another question than "
+            f"{asked('all' if difference else None, pool)} by these labels. Other documents matter to that, so "
+            "intervals are wider, and may miss what had hardly a chance of being drawn."
+        )
+    for measure in (measure for measure, read in levels.items() if read is None):
+        yield (
+            f"{measure} by labels is not known, because no label reaches {measure.rel:g}: set the lowest label that "
+            "counts as relevant (label_rel=, --label-rel)."
+        )
     lacking, listed = pool.unlabelled(10)
     if lacking:
         yield (
             f"{lacking:,} of {listed:,} documents in the first ten of the lists have no label and count as "
             "non-relevant: the estimates do not allow for how people would judge them."
         )
-    for estimate in estimates:
-        weight, total = estimate.share, float(estimate.share.sum())
-        of_draws = np.cumsum(weight[judged.row]) - weight[judged.row] + weight[judged.row] / judged.probability
-        expanded = float(np.average(of_draws, weights=estimate.weight))
-        # Few draws happen to agree with each other, so that their spread alone says too little.
-        error = max(float(of_draws.std()) / math.sqrt(estimate.effective_size), total / len(judged))
-        if total - expanded > max(LEAST_LACKING * total, CHANCE * error):
-            yield (
-                f"{estimate.measure}: by its probabilities, the sample represents {expanded / total:.0%} of the weight "
-                "of this question, and chance does not explain the rest: the sample was drawn for another question, "
-                "and some documents that count here had no chance of being drawn. Draw a sample for this question."
-            )
-        elif not _drawn_for(estimate.measure, pool, judged, difference):
-            yield (
-                f"{estimate.measure}: the sample was drawn for another question: its probabilities are not those of "
-                f"{asked('all' if difference else None, pool)} in {estimate.measure} by these labels. Other documents "
-                "matter to that, so intervals are wider, and may miss what had hardly a chance of being drawn."
-            )
 
 
 def _drawn_for(measure: Measure, pool: LabelledPool, judged: JudgedSample, difference: bool) -> bool:

@@ -30,11 +30,15 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import Qrels
-from rankbounds.judging.audits.calibration import DRAWN_SD, calibrate_labels, simulate_levels
-from rankbounds.judging.audits.expected_scores import Steps, expected_scores
-from rankbounds.judging.audits.judged_sample import JudgedSample
-from rankbounds.judging.audits.labelled_pool import LabelledPool
-from rankbounds.judging.audits.sample import mean_squares, prior_chances
+from rankbounds.judging.audits.expected_scores import (
+    DRAWN_SD,
+    Steps,
+    calibrate_labels,
+    expected_scores,
+    simulate_levels,
+)
+from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
+from rankbounds.judging.audits.sample import prior_chances
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_ideal_ratio, is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -70,8 +74,6 @@ class Estimate:
     """Runs by topics: the estimates that the value is the mean of."""
     remainder: Floats | None
     """Runs by draws: what linearisation may leave out of the mean over topics; None for weighted sums."""
-    share: Floats
-    """The weight of each document in what is asked: the root mean square of slopes over runs, or over pairs."""
     known: Floats
     """Runs by topics: the scores that are expected with all judgments: exact where nothing that counts is left."""
     slopes: Floats
@@ -154,9 +156,7 @@ class Estimate:
         return np.clip(low, least, most), np.clip(high, least, most)
 
 
-def estimates_of(
-    levels: dict[Measure, Measure | None], pool: LabelledPool, judged: JudgedSample, *, difference: bool
-) -> list[Estimate]:
+def estimates_of(levels: dict[Measure, Measure | None], pool: LabelledPool, judged: JudgedSample) -> list[Estimate]:
     """All measures of all runs; ``levels`` has the measure as it reads labels.
 
     Labels are calibrated once for measures that tell the same levels of relevance apart.
@@ -167,7 +167,7 @@ def estimates_of(
         level = None if measure.graded else measure.rel
         if level not in calibrated:
             calibrated[level] = CalibratedPool.of(pool, judged, measure)
-        estimates.append(calibrated[level].estimate(measure, read, difference=difference))
+        estimates.append(calibrated[level].estimate(measure, read))
     return estimates
 
 
@@ -214,7 +214,7 @@ class CalibratedPool:
         known[:, self.judged.row[:number]] = self.reached[:, :number]
         return known
 
-    def estimate(self, measure: Measure, for_labels: Measure | None, *, difference: bool) -> Estimate:
+    def estimate(self, measure: Measure, for_labels: Measure | None) -> Estimate:
         """What each judgment says of each run's score, and their weighted mean."""
         pool, size, number_of_topics = self.pool, len(self.judged), self.pool.number_of_topics
         chance = self.known(size)
@@ -248,7 +248,6 @@ class CalibratedPool:
             weight,
             topics,
             remainder,
-            np.sqrt(mean_squares(slopes, differences=difference)[0].sum(axis=0)),
             values,
             slopes[:, :, unjudged].sum(axis=1),
             np.maximum(chance, 1 - chance).max(axis=0)[unjudged],

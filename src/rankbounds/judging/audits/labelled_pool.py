@@ -1,13 +1,15 @@
-"""Documents that carry labels, and where runs have them: what samples are drawn from and audits speak of.
+"""Documents that carry labels and where runs have them; a sample of them that people judged, and lists to judge.
 
 A document without a label counts as non-relevant, as an unjudged one does elsewhere.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,16 +17,26 @@ from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
+from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.native import worth_starting
-from rankbounds.errors import warn
+from rankbounds.columns.pairs import Pairs
+from rankbounds.errors import DataError, warn
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.evaluation.run_notes import RunNotes, topic_warnings
 from rankbounds.evaluation.scoring import join_lists
-from rankbounds.judging.candidates import runs_to_compare
+from rankbounds.files import formats, named_columns
+from rankbounds.files.objects import columns_of, is_table
+from rankbounds.judging.candidates import grades_of_pairs, runs_to_compare
 from rankbounds.judging.pools import subset
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
+
+PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
+ORDERS = named_columns.ColumnNames(value=("order",), what="sample")
+GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
+WORKLIST = named_columns.ColumnNames(value=("probability", "weight", "value"), what="judgments")
+OUTSIDE = "Leave out documents that were judged outside of it; why they were judged is not known."
 
 MOST_GROUPS = 12
 """Up to this number of different labels each stands for itself; more are put into groups of like size."""
@@ -135,3 +147,147 @@ class LabelledPool:
 
     def _all(self) -> Iterable[Rankings]:
         return (rankings for lists in self.rankings for rankings in lists)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSample:
+    """Rows of a pool in the order of judging, with the probability of being drawn next and the grade people gave."""
+
+    row: Ints
+    probability: Floats
+    grade: Floats
+    judgments: Qrels
+    size: int
+    """How many documents the sample has."""
+    unused: int = 0
+    """How many of them were judged although one before them was not."""
+
+    def __len__(self) -> int:
+        return self.row.size
+
+    @property
+    def left(self) -> int:
+        """How many documents of the sample count as not judged."""
+        return self.size - len(self)
+
+    def first(self, number: int) -> JudgedSample:
+        """The first documents only, so many of them."""
+        kept = Qrels._of_pairs(self.judgments.pairs.take(np.arange(number)), self.judgments.grade[:number])
+        return JudgedSample(self.row[:number], self.probability[:number], self.grade[:number], kept, self.size)
+
+    @classmethod
+    def drawn(cls, pool: LabelledPool, row: Ints, probability: Floats, grade: Floats) -> JudgedSample:
+        """Judge these rows of a pool by these grades."""
+        return cls(row, probability, grade, Qrels._of_pairs(pool.labels.pairs.take(row), grade), row.size)
+
+    @classmethod
+    def of(cls, given: Any, pool: LabelledPool, judgments: Qrels | None = None) -> JudgedSample:
+        """From a file, a frame or rows; grades from ``judgments`` where these are given, which hold no others.
+
+        Every document must be among the labels and have a place in the order and a probability above 0 and up to 1.
+        The documents that count are those before the first one without a grade.
+        """
+        drawn = _columns(given, PROBABILITIES)
+        if None in (values := _values(drawn)):
+            _reject(
+                drawn.pairs, values.index(None), "{} has no probability: it does not belong to the sample.", OUTSIDE
+            )
+        pairs, probability = drawn.pairs, drawn.numbers
+        pairs.reject_repeats("Keep one row for each document.")
+        for row in np.flatnonzero(~((probability > 0) & (probability <= 1)))[:1].tolist():
+            wrong = f"the probability of {{}} is {probability[row]:g}, but a drawn document has a probability above 0 "
+            _reject(pairs, row, f"{wrong}and up to 1.")
+        turn = _places_in_order(_columns(given, ORDERS))
+        here, there = pool.labels.pairs.index.find(pairs)
+        for row in np.setdiff1d(np.arange(len(pairs)), here)[:1].tolist():
+            lacking = f"{{}} is in the sample, but the labels ({pool.source}) lack it."
+            _reject(pairs, row, lacking, "Give the labels that the sample was drawn from.")
+        in_pool = np.empty(len(pairs), dtype=np.int64)
+        in_pool[here] = there
+        if judgments is None:
+            listed = [POOLED_NOT_JUDGED if value is None else value for value in _values(_columns(given, GRADES))]
+            grade, bad = finite_numbers(listed)
+            for row in bad[:1].tolist():
+                _reject(pairs, row, f"the relevance of {{}} is {listed[row]!r}, not a finite number.")
+        else:
+            judged = np.flatnonzero(judgments.grade != POOLED_NOT_JUDGED)
+            for row in np.setdiff1d(judged, judgments.pairs.index.find(pairs)[1])[:1].tolist():
+                outside = f"{{}} was judged, but is not in the sample ({pairs.source.name})."
+                _reject(judgments.pairs, row, outside, OUTSIDE)
+            grade = grades_of_pairs(judgments, pairs)
+        has_grade = grade[turn] != POOLED_NOT_JUDGED
+        used = turn[: np.argmin(np.append(has_grade, False))]
+        if not used.size:
+            none = f"{{}}, the first document of the sample of {len(pairs):,}, has no relevance."
+            _reject(pairs, int(turn[0]), none, "Judge the documents in order, starting with the first.")
+        kept = Qrels._of_pairs(pairs.take(used), grade[used])
+        unused = int(np.count_nonzero(has_grade)) - used.size
+        return cls(in_pool[used], probability[used], np.maximum(grade[used], 0.0), kept, len(pairs), unused)
+
+
+def _places_in_order(orders: named_columns.Columns) -> Ints:
+    """The rows in the order of judging."""
+    turn = np.argsort(orders.numbers, kind="stable")
+    wrong = np.flatnonzero(orders.numbers[turn] != np.arange(1, turn.size + 1))
+    for place in wrong[:1].tolist():
+        problem = f"the orders of a sample are 1, 2, 3, ...: {place + 1} is missing, or not where {{}} has it."
+        _reject(orders.pairs, int(turn[place]), problem, "Keep all rows as drawn, in any order of lines.")
+    return turn
+
+
+def _reject(pairs: Pairs, row: int, problem: str, remedy: str = "") -> NoReturn:
+    raise DataError(pairs.where(row), problem.replace("{}", pairs.describe(row)), remedy)
+
+
+def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Columns:
+    """Three columns of the sample."""
+    if hasattr(given, "rows") and callable(given.rows) and not is_table(given):
+        given = given.rows()
+    if isinstance(given, str | os.PathLike):
+        table = formats.read(os.fspath(given), names)
+        if table.pairs.source.unit == "line":
+            raise DataError(
+                os.fspath(given),
+                "this is not a table with named columns.",
+                "A sample is a table with the columns query_id, doc_id, order and probability (as drawn) and relevance "
+                "(as judged).",
+            )
+    else:
+        table = columns_of(given, names, source="sample")
+    if not len(table):
+        raise DataError(table.pairs.source.name, "the sample is empty.")
+    return table
+
+
+def _values(table: named_columns.Columns) -> list[Any]:
+    """The values of the third column; None where there is none."""
+    values = table.values.to_list() if hasattr(table.values, "to_list") else list(table.values)
+    return [None if value is None or value != value or not str(value).strip() else value for value in values]
+
+
+def is_sample(path: str) -> bool:
+    """Does this file hold a sample, a table with a column of probabilities, rather than a run?"""
+    try:
+        _columns(path, PROBABILITIES)
+    except DataError:
+        return False
+    return True
+
+
+def left_to_judge(path: str, qrels: Qrels | None = None) -> tuple[list[tuple[str, str, float]], int]:
+    """Of a list of documents to judge, those without a judgment, with their probability or weight; and how many it has.
+
+    A list is a table as ``sample`` or ``judge-next`` write it, or a pool as TREC lines.
+    """
+    read = formats.read(path, WORKLIST)
+    pairs, number = read.pairs, read.numbers
+    pairs.reject_repeats("Keep one row for each document.")
+    left = np.arange(len(pairs))
+    if qrels is not None:
+        left = np.flatnonzero(grades_of_pairs(qrels, pairs) == POOLED_NOT_JUDGED)
+    return list(pairs.take(left).rows(number[left])), len(pairs)
+
+
+def listed_documents(path: str) -> list[tuple[str, str]]:
+    """The documents that a list of documents to judge holds, in its order."""
+    return [(query_id, doc_id) for query_id, doc_id, _ in left_to_judge(path)[0]]

@@ -20,11 +20,9 @@ from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging.audits.audit import Audit
-from rankbounds.judging.audits.calibration import simulate_levels
 from rankbounds.judging.audits.estimates import CalibratedPool
-from rankbounds.judging.audits.expected_scores import check_measure
-from rankbounds.judging.audits.judged_sample import JudgedSample
-from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.audits.expected_scores import check_measure, simulate_levels
+from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
 from rankbounds.judging.audits.sample import asked, draw_in_order, prior_steps, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
@@ -73,21 +71,20 @@ class AuditPlan(Result):
         """What a reader of the numbers must know, in sentences."""
         basis = (
             "No document is judged yet, so the plan assumes that documents of the lowest label are relevant with "
-            "probability 0.15 and those of the highest with 0.65. Good labels need fewer judgments; a pilot sample "
-            "shows how many."
+            "probability 0.15 and those of the highest with 0.65; a pilot sample shows how good the labels are."
         )
         if self.pilot is not None:
             basis = f"The uncertainty of the labels is estimated from a pilot of {counted(self.pilot, 'judgment')}."
-        sentences = [
+        found = [
             f"{basis} The half-width is the expected one of {100 * self.confidence:.6g}% intervals (for several runs "
-            "or pairs, their root mean square); single intervals will be wider or narrower."
+            "or pairs, their root mean square)."
         ]
         if self.rough:
-            sentences.append(
+            found.append(
                 f"{', '.join(self.rough)}: about so many judgments. With pilots, intervals of AP were {ROUGH[0]} times "
                 f"as wide as planned on average, and up to {ROUGH[1]} times for single pairs."
             )
-        return sentences
+        return found
 
 
 def plan_audit(
@@ -138,13 +135,15 @@ def plan_audit(
     pilot = None if sample is None else JudgedSample.of(sample, pool)
     planned = []
     for measure in chosen:
-        rehearsals = list(_rehearsals(measure, pool, pilot, differences=compare is not None))
+        differences = compare is not None
+        rehearsals = list(rehearse(measure, pool, pilot, differences=differences))
+        needed = judgments_needed(measure, rehearsals, half_width, confidence, differences=differences)
         planned.append(
             {
                 "question": asked(compare, pool),
                 "measure": str(measure),
                 "half_width": half_width,
-                "judgments": judgments_needed(rehearsals, half_width, confidence),
+                "judgments": needed,
                 "pool": len(pool),
                 "basis": "prior" if pilot is None else "pilot",
             }
@@ -153,25 +152,10 @@ def plan_audit(
     return AuditPlan(planned, confidence, None if pilot is None else len(pilot), rough)
 
 
-@dataclass(frozen=True, eq=False)
-class Rehearsal:
-    """A collection that may be the true one, judged in an order that may be drawn."""
-
-    measure: Measure
-    judged: CalibratedPool
-    differences: bool
-
-    def half_width(self, number: int, confidence: float) -> float:
-        """Half the width of intervals after so many judgments: the root mean square over runs or pairs."""
-        first = self.judged.first(number)
-        estimate = first.estimate(self.measure, None, difference=self.differences)
-        audit = Audit(first.pool.names, [estimate], first.judged, confidence, "judgments", self.differences)
-        return math.sqrt(np.mean([(row["ci_high"] - row["ci_low"]) ** 2 for row in audit.rows()])) / 2
-
-
-def _rehearsals(
+def rehearse(
     measure: Measure, pool: LabelledPool, pilot: JudgedSample | None, *, differences: bool
-) -> Iterator[Rehearsal]:
+) -> Iterator[CalibratedPool]:
+    """Yield collections that may be the true one, each judged in an order that may be drawn."""
     rng = np.random.default_rng(0)
     steps, chance = prior_steps(measure, pool)
     if pilot is None:
@@ -186,21 +170,29 @@ def _rehearsals(
     grades = np.concatenate(([0.0], steps.level))
     for height in heights:
         order, probability = draw_in_order(sizes, rng)
-        judged = JudgedSample.drawn_from(pool, order, probability, grades[height[order]])
-        yield Rehearsal(measure, CalibratedPool.of(few, judged, measure), differences)
+        judged = JudgedSample.drawn(pool, order, probability, grades[height[order]])
+        yield CalibratedPool.of(few, judged, measure)
 
 
-def judgments_needed(rehearsals: list[Rehearsal], half_width: float, confidence: float) -> int:
+def judgments_needed(
+    measure: Measure, rehearsals: list[CalibratedPool], half_width: float, confidence: float, *, differences: bool
+) -> int:
     """The fewest judgments for which half the interval's width is expected to be no more than this."""
-    most = len(rehearsals[0].judged.judged)
+    most = len(rehearsals[0].judged)
     sizes = [*range(2, min(10, most))]
     while sizes and (larger := math.ceil(sizes[-1] * GROWTH)) < most:
         sizes.append(larger)
     expected: dict[int, float] = {most: 0.0}
 
     def width(number: int) -> float:
+        """The mean over rehearsals of half the width; in each, the root mean square over runs or pairs."""
         if number not in expected:
-            expected[number] = float(np.mean([one.half_width(number, confidence) for one in rehearsals]))
+            widths = []
+            for first in (rehearsal.first(number) for rehearsal in rehearsals):
+                estimates, runs = [first.estimate(measure, None)], first.pool.names
+                rows = Audit(runs, estimates, first.judged, confidence, "judgments", differences).rows()
+                widths.append(math.sqrt(np.mean([(row["ci_high"] - row["ci_low"]) ** 2 for row in rows])) / 2)
+            expected[number] = float(np.mean(widths))
         return expected[number]
 
     place = bisect_left(sizes, True, key=lambda number: width(number) <= half_width)
