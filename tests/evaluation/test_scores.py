@@ -240,6 +240,16 @@ class TestObjects:
             assert replace(scores, **{name: value}) != scores, name
         assert scores != "scores"
 
+    def test_a_selection_and_means_are_saved_with_their_origin(self, tmp_path):
+        scores = rb.evaluate({"1": {"a": 1}, "2": {"a": 1}}, {"r": {"1": ["a"], "2": ["b"]}}, ["AP", "RR"])
+        assert vars(scores).keys() == {one.name for one in fields(scores)}, "nothing undeclared"
+        scores.save(tmp_path / "all")
+        expected = rb.Scores.load(tmp_path / "all").origin
+        assert expected["settings"]["ties"] == "trec"
+        for part in (scores["AP"], scores.topic("1"), scores.mean()):
+            part.save(tmp_path / "part")
+            assert rb.Scores.load(tmp_path / "part").origin == expected
+
     def test_no_hash(self, scores):
         with pytest.raises(TypeError):
             hash(scores)
