@@ -36,7 +36,7 @@ INTERNAL = {
     "Gate": "undecided",
     "Qrels": "subtopics are_preferences take only_judged trec_lines",
     "Result": "fields",
-    "Run": "stated_rank take renamed with_scores with_note trec_lines",
+    "Run": "stated_rank take renamed changed trec_lines",
     "Scores": "fields has_judged",
     "Slices": "forest_rows method",
     "Published": "values open_values score_range residual_range total_range even_steps single each",

@@ -13,7 +13,7 @@ TOKENS = (
     b"nan",
     b"inf", b"-inf", b"1e400", b"1e-400", b"1.9", b"0x10", b"1_0", b"1,5", b"1024", b"2000", b"1e308", b"-1", b"0",
     b"9223372036854775808", b"99999999999999999999", b"9" * 400, b"1" + b"0" * 5000, b'"a":1,', b'{"queries":1}', b"1,",
-    b"qid:", b"query_id", b"doc_id", b"PAR1", b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd",
+    b"query_id", b"doc_id", b"PAR1", b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd",
 )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ class Preparation:
         if not self:
             return run
         run, counts = self.counted(run)
-        return run.renamed(prepared=self.words(counts))
+        return run.changed(prepared=self.words(counts))
 
     def counted(self, run: Run) -> tuple[Run, Ints]:
         """The prepared run, and counts for ``words``, which add up over parts of a run."""

@@ -235,8 +235,12 @@ class Run(PairTable):
         """
         return self._take(self.pairs.take(rows), rows)
 
-    def renamed(self, name: str | None = None, *, prepared: str | None = None, score: Floats | None = None) -> Run:
-        """Return the same run under another name, with another note on its preparation, or with other scores."""
+    def renamed(self, name: str) -> Run:
+        """Return the same run under another name."""
+        return self.changed(name=name)
+
+    def changed(self, *, name: str | None = None, prepared: str | None = None, score: Floats | None = None) -> Run:
+        """Return the same run with another name, note on its preparation, or scores."""
         return Run._of_pairs(
             self.name if name is None else name,
             self._held,

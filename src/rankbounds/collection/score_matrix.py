@@ -65,7 +65,7 @@ def run_of_matrix(
     rows, columns, best = _best(matrix, depth, name)
     keys = mix(docs.hashes()[columns], queries.hashes()[rows])
     run = Run._of_pairs(name, Pairs(tuple(topics), rows, docs.take(columns), keys, where), best)
-    return run.renamed(prepared=f"the best {depth:,} of {len(docs):,} documents") if depth < len(docs) else run
+    return run.changed(prepared=f"the best {depth:,} of {len(docs):,} documents") if depth < len(docs) else run
 
 
 def _array(scores: Any) -> NDArray[Any]:

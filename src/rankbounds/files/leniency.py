@@ -76,7 +76,10 @@ class Problems:
 
     def add(self, kind: str, count: int, errors: Sequence[DataError]) -> None:
         """Count ``count`` problems of this kind; ``errors`` are the first of them, up to ``most``."""
-        self.left_out[kind] = self.left_out.get(kind, LeftOut(0, None)) + LeftOut(count, errors[0].place)
+        self._merge(kind, LeftOut(count, errors[0].place), errors)
+
+    def _merge(self, kind: str, left_out: LeftOut, errors: Sequence[DataError]) -> None:
+        self.left_out[kind] = self.left_out.get(kind, LeftOut(0, None)) + left_out
         self.errors[kind] = sorted([*self.errors.get(kind, ()), *errors], key=line_of_error)[: self.most]
 
     def take(self, part: Problems) -> None:
@@ -85,10 +88,7 @@ class Problems:
             raise min((errors[0] for errors in part.errors.values()), key=line_of_error)
         with self._lock:
             for kind, left_out in part.left_out.items():
-                self.left_out[kind] = self.left_out.get(kind, LeftOut(0, None)) + left_out
-                self.errors[kind] = sorted([*self.errors.get(kind, ()), *part.errors[kind]], key=line_of_error)[
-                    : self.most
-                ]
+                self._merge(kind, left_out, part.errors[kind])
 
     def warn(self, file: str) -> None:
         """One warning for the file, if anything was counted."""

@@ -217,7 +217,7 @@ class LookedUp:
     def ranked(self, score: Floats, order: Order, precision: Precision, tie_key: TieKey | None) -> list[Rankings]:
         """Return the rankings by these scores."""
         grade, source, judgment = self.grade, self.source, self.judgment
-        permutation, tied = ranking(self.run.renamed(score=score), order, precision, tie_key)
+        permutation, tied = ranking(self.run.changed(score=score), order, precision, tie_key)
         if permutation is not None:
             grade = grade[permutation]
             source = None if source is None else source[permutation]
