@@ -511,10 +511,10 @@ def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch
     held = {"one": gather(DATA / "qrels.txt", [DATA / "runs" / "bm25.txt"])}
     whole = content.thin
 
-    def smaller(scores, choices):
+    def smaller(scores):
         monkeypatch.setattr(content, "FEWEST_RUNS", 3)
         monkeypatch.setattr(content, "FEWEST_TOPICS", 4)
-        return whole(scores, choices, largest=1)
+        return whole(scores, largest=1)
 
     monkeypatch.setattr(content, "thin", smaller)
     held["thinned"] = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
