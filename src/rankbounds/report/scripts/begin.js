@@ -120,7 +120,7 @@ if (data.persistence) {
 if (several) {
   for (const id of ["run-a", "run-b"]) { fillSelect(at(id), closely.map((run) => runs[run])); at(id).addEventListener("change", choosePair); }
   at("swap").addEventListener("click", () => { [looked.a, looked.b] = [looked.b, looked.a]; showPair(); showDocuments(looked.topic); remember("pair"); });
-  if (closely.length < count) at("pair-note").textContent = `The ${closely.length} runs that lead by ${measures[0].label} can be compared here; "rankbounds compare" compares any two, and "rankbounds report --all-pairs" includes all pairs in this page.`;
+  if (closely.length < count) at("pair-note").textContent = `The ${closely.length} runs that lead by ${measures[0].label} can be compared here; "rankbounds compare" compares any two.`;
 } else {
   for (const id of ["pair", "pair-link", "changes", "changes-link", "filter-label"]) at(id).hidden = true;
 }
