@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,7 +28,6 @@ from fuzzing.collection import (
     random_collection,
 )
 from fuzzing.damage import damaged
-from rankbounds.evaluation.engines import streaming
 from rankbounds.files.document_texts import DocumentTexts
 
 OTHER_MEASURES = ("nDCG@5", "nDCG(gain=exp)", "AP", "ERR", "RR", "RBP(p=0.9,graded=true)", "DCG@3", "bpref")
@@ -73,7 +73,7 @@ def cutting(rng: Random) -> Case:
 
     def check(folder: Path) -> str:
         paths = str(folder / "q"), str(folder / f"r.{ending}")
-        for name, engine in (("local", rb.evaluate), ("stream", streaming.evaluate)):
+        for name, engine in (("local", rb.evaluate), ("stream", partial(rb.evaluate, engine="stream"))):
             if not isinstance(answer(lambda engine=engine: engine(*paths, MEASURES), paths), rb.DataError):
                 raise ViolationError(f"a truncated .{ending} file is accepted by the engine {name}")
         return "refused"
@@ -299,8 +299,8 @@ def engines(rng: Random, spark: Any = None) -> Case:
         paths = str(folder / "q"), str(folder / "r")
         local = answer(lambda: rb.evaluate(*paths, MEASURES, lenient=lenient), paths)
         others = {
-            "stream": lambda: streaming.evaluate(
-                *paths, MEASURES, lenient=lenient, memory=SMALLEST_MEMORY, scratch=folder
+            "stream": lambda: rb.evaluate(
+                *paths, MEASURES, engine="stream", lenient=lenient, memory=SMALLEST_MEMORY, scratch=folder
             )
         }
         if spark is not None:

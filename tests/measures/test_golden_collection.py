@@ -12,7 +12,6 @@ import pytest
 import rankbounds as rb
 from golden import make
 from rankbounds.errors import DataError, UsageError
-from rankbounds.evaluation.engines import streaming
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
@@ -126,7 +125,7 @@ def from_dicts(qrels, run, measures, **options):
 
 def as_a_stream(qrels, run, measures, **options):
     options = {"bounds": "none", **options}
-    return streaming.evaluate(HERE / qrels, HERE / run, measures, memory=1 << 16, **options)
+    return rb.evaluate(HERE / qrels, HERE / run, measures, engine="stream", memory=1 << 16, **options)
 
 
 @pytest.fixture(params=[in_memory, from_dicts, as_a_stream], ids=["files", "dicts", "stream"])
