@@ -507,6 +507,12 @@ def test_options_are_never_abbreviated(command, name):
             break
 
 
+def test_a_value_that_is_given_twice_is_refused(command):
+    code, out, err = command("compare", "q", "a", "b", "--baseline-run", "a", "--baseline-run", "b")
+    assert (code, out) == (2, "")
+    assert "--baseline-run is given twice." in err
+
+
 COMMAND = '''from rankbounds.commands import command
 from rankbounds.commands.console.options import Option
 from rankbounds.commands.console.output import OUTPUT, write_rows

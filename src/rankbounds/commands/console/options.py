@@ -111,9 +111,18 @@ class Option:
             settings |= {"type": self.type, "nargs": self.nargs, "metavar": metavar}
         if not self.flags:
             return parser.add_argument(self.dest, **settings)
-        if self.replaces_runs or self.repeated:
-            settings["action"] = _InsteadOfRuns if self.replaces_runs else "append"
+        if self.nargs != 0:
+            settings["action"] = _InsteadOfRuns if self.replaces_runs else "append" if self.repeated else _Once
         return parser.add_argument(*self.flags, dest=self.dest, required=self.required, **settings)
+
+
+class _Once(argparse.Action):
+    """A value that a second one may not silently replace."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, flag: str | None = None) -> None:
+        if getattr(namespace, self.dest) is not self.default:
+            parser.error(f"{flag} is given twice")
+        setattr(namespace, self.dest, values)
 
 
 class _InsteadOfRuns(argparse.Action):
