@@ -211,7 +211,7 @@ def test_commands_have_few_options():
         for name, each in COMMANDS.items()
     }
     assert {name: len(options) for name, options in own.items() if len(options) > 30} == {}
-    assert sum(map(len, own.values())) + len(known) <= 305
+    assert sum(map(len, own.values())) + len(known) <= 292
 
 
 def test_options_have_the_defaults_of_what_they_set():
