@@ -134,13 +134,63 @@ def test_sources_of_one_file(command, files):
 
 @pytest.mark.parametrize("kind", ["table", "markdown", "latex", "html"])
 def test_tables_hold_verdict_and_numbers(command, files, kind):
-    code, out, _ = command(
+    asked = (
         "judges", files / "people.qrels", files / "one.qrels", files / "two.qrels", "--runs", files / "runs",
         "-m", "AP", "--votes", "--format", kind,
     )  # fmt: skip
+    code, out, _ = command(*asked)
     assert code == 0
-    assert out.count("Can it be trusted?") == 4
-    assert all(name in out for name in ("majority", "mean grade", "kappa", "run0"))
+    assert all(name in out for name in ("one", "two", "majority", "mean grade", "kappa", "better"))
+    code, out, _ = command(*asked, "--details", "majority")
+    assert code == 0
+    assert "Can majority be trusted?" in out
+    assert all(name in out for name in ("kappa", "run0", "slope", "Bias by AP"))
+    assert command(*asked, "--details", "three")[0] == 2
+
+
+def test_several_judges_have_a_row_each_best_first():
+    """One that turns winners stands below one that misses differences, and this below one that finds all."""
+    people = {str(topic): {"a": 2, "b": 1, "c": 0, "d": 0} for topic in range(12)}
+    blind = {topic: {"a": 1, "b": 1, "c": 1, "d": 1} for topic in people}
+    contrary = {topic: {doc: 2 - grade for doc, grade in of.items()} for topic, of in people.items()}
+    runs = {"good": {topic: ["a", "b"] for topic in people}, "poor": {topic: ["c", "a"] for topic in people}}
+    judges = {"contrary": contrary, "blind": blind, "same": people}
+    found = rb.judging.compare_judges(people, judges, runs, ["RR", "P@2"], labels_rel={"blind": 1})
+    rows = found.verdicts()
+    assert [row["labels"] for row in rows] == ["same", "blind", "contrary"]
+    assert [row["order"] for row in rows] == ["yes", "in part: 1 of 1 missed", "no: 1 of 1 turned"]
+    assert rows[0]["scores"] == "no problem found"
+    ((_, table),) = found.parts()
+    assert [line[0] for line in table.rows] == ["same", "blind", "contrary"]
+    alone = found.details("contrary")
+    assert alone.words() == found.words("contrary") == found.to_dict()["words"]["contrary"]
+    assert alone.rows() == [row for row in found.rows() if row["labels"] == "contrary"]
+    assert len(alone.parts()) > 3
+
+
+def test_the_answer_on_four_judges_is_short(unpacked, command, monkeypatch):
+    monkeypatch.chdir(unpacked("dl21-half.tar.xz") / "dl21-half")
+    names = ("binary-gpt4", "binary-gpt4o", "binary-llama3.2", "umbrela-gpt4")
+    runs = [
+        f"runs/{name}.txt"
+        for name in ("NLE_P_quick", "Fast_ForwardP_2", "Fast_Forward_3", "NLE_P_V1andV2", "p_f10_mdt53b")
+    ]
+    asked = (
+        "judges",
+        "human.qrels",
+        *(f"{name}.qrels" for name in names),
+        "--runs",
+        *runs,
+        "-m",
+        "nDCG@10",
+        "--rel",
+        "2",
+    )
+    code, out, _ = command(*asked)
+    assert code == 0
+    assert len(out.splitlines()) <= 25
+    assert len(out.split()) <= 250
+    assert all(name in out for name in names)
 
 
 @pytest.mark.parametrize(
@@ -204,6 +254,7 @@ def test_notebooks_show_it_and_frames_hold_it():
     shown = found._repr_html_()
     assert shown.count("<table ") == len(found.parts())
     assert found.to_polars().height == found.to_pandas().shape[0] == len(found.systems) == 10
+    assert found.details("one")._repr_html_().count("<table ") == len(found.details("one").parts()) > 1
     with pytest.raises(rb.UsageError, match="no labels"):
         found.words("three")
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     ),
     scoring.measures(("RBP(p=0.8)",)),
     Option(
+        "--details NAME", "print all that is known of these labels: grades, order and bias of the runs", everyday=True
+    ),
+    Option(
         "--rel GRADE",
         "lowest trusted grade that counts as relevant (default: rel of the first measure, or 1)",
         type=float,
@@ -59,15 +62,26 @@ def run_judges(options: Options) -> Any:
       rankbounds judges qrels.txt labels.txt
       rankbounds judges qrels.txt labels.txt --runs runs -m nDCG@10
 
-    Several sets of LABELS are compared side by side. Without LABELS, the sources of the file TRUSTED are compared, and
-    --source names the trusted one. The verdict says how well labels agree, whether they are generous, which runs they
-    favour, and whether they order runs alike.
+    Several sets of LABELS are compared side by side, the best first, and --details NAME prints the rest. Without
+    LABELS, the sources of the file TRUSTED are compared, and --source names the trusted one. The verdict says whether
+    labels can be trusted, how well they agree, which runs they favour, and whether they order runs alike.
     """
     from rankbounds.judging.judges.comparison import compare_judges
     from rankbounds.judging.judges.leaderboards import compare_leaderboards
 
     if options.leaderboards:
-        of_labels = ("runs", "measures", "rel", "labels_rel", "same_scale", "votes", "pairs", "source", "columns")
+        of_labels = (
+            "runs",
+            "measures",
+            "rel",
+            "labels_rel",
+            "same_scale",
+            "votes",
+            "pairs",
+            "source",
+            "columns",
+            "details",
+        )
         for flag in options_given(options, *of_labels):
             raise UsageError(f"{flag} applies to labels, not to leaderboards.")
         files = [(name or plain_name(file), file) for name, file in reading.named_files(options.label_files)]
@@ -76,7 +90,7 @@ def run_judges(options: Options) -> Any:
         return call(options, compare_leaderboards, options.qrels, dict(files))
     reader, labels_rel = reading.reading_from(options), labels_rel_from(options)
     trusted, labels = labels_from(options, reader)
-    return call(
+    found = call(
         options,
         compare_judges,
         trusted,
@@ -86,6 +100,7 @@ def run_judges(options: Options) -> Any:
         same_scale=options.same_scale or None,
         trusted_name=options.source,
     )
+    return found if options.details is None else found.details(options.details)
 
 
 def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:

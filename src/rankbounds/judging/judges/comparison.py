@@ -12,7 +12,7 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.shapes import RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.options import ScoringOptions, chosen_options
-from rankbounds.judging.judges import agreement, label_sets, words
+from rankbounds.judging.judges import agreement, label_sets, verdict
 from rankbounds.judging.judges.bias import COEFFICIENTS, TOP, rows_of_runs
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
@@ -58,18 +58,32 @@ AGREEMENT_COLUMNS = (
 )
 ORDERING_COLUMNS = (
     Column("measure"),
-    Column("labels"),
     *map(with_interval_column, COEFFICIENTS, ("tau", "tau_AP", f"tau of best {TOP}")),
-    Column("mean_bias", cell=lambda row: signed(row["mean_bias"])),
+    with_interval_column("mean_bias", "mean bias"),
+    with_interval_column("slope", "slope"),
     *map(Column, ("separated", "kept", "lost")),
     Column("reversed", "turned"),
     Column("only_by_labels", "new"),
+)
+CHANGE_COLUMNS = (
+    *map(Column, ("measure", "better", "worse")),
+    Column("trusted", cell=lambda row: signed(row["trusted"])),
+    Column("by_labels", cell=lambda row: signed(row["by_labels"])),
+    Column("significant"),
+)
+VERDICT_COLUMNS = (
+    Column("labels", importance=1),
+    with_interval_column("kappa", "kappa"),
+    Column("relevant", cell=lambda row: f"{row['relevant']:.0%} ({100 * row['shift_relevant']:+.0f})"),
+    Column("tau", "least tau"),
+    Column("order", "better run", importance=1),
+    Column("scores", "scores", importance=1),
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judges(CaptionedTables):
-    """How sets of labels compare with trusted ones. Prints a verdict on each, and tables; ``rows`` are ``systems``.
+    """How sets of labels compare with trusted ones: a row with a verdict for each, best first, or one in detail.
 
     Attributes
     ----------
@@ -118,29 +132,43 @@ class Judges(CaptionedTables):
         """A row for each set of labels, measure and run; without runs, those of ``agreement``."""
         return self.systems or self.agreement
 
-    def sentences(self, labels: str) -> list[str]:
-        """The verdict on one set of labels, sentence by sentence."""
-        agreed = next(row for row in self.agreement if row["labels"] == labels)
-        orderings = [row for row in self.orderings if row["labels"] == labels]
-        flagged = [row for row in self.systems if row["labels"] == labels and (row["flag"] or row["flag_beyond_scale"])]
-        changes = [row for row in self.changes if row["labels"] == labels]
-        return words.sentences(agreed, orderings, flagged, changes, self.settings)
+    def details(self, labels: str) -> Judges:
+        """Return what is known of one set of labels, which prints all sentences and tables."""
+        if labels not in self.labels:
+            raise UsageError(f'There are no labels "{labels}". There are: {", ".join(self.labels)}.')
+        names = ("agreement", "confusion", "by_grade", "systems", "orderings", "changes")
+        of_set: dict[str, Any] = {
+            name: [row for row in getattr(self, name) if row["labels"] == labels] for name in names
+        }
+        return replace(self, **of_set)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it; ``words`` by set of labels."""
         return super().to_dict() | {"words": {name: self.words(name) for name in self.labels}}
 
     def words(self, labels: str | None = None) -> str:
-        """The verdict in plain words: a paragraph for one set of labels, or for each and then for all of them.
+        """Return the verdict on one set of labels in plain words, or which of several agrees best.
 
-        Sentences stand on lines of their own, with an empty line between paragraphs.
+        Sentences stand on lines of their own.
         """
-        if labels is not None and labels not in self.labels:
-            raise UsageError(f'There are no labels "{labels}". There are: {", ".join(self.labels)}.')
-        paragraphs = ["\n".join(self.sentences(name)) for name in ([labels] if labels else self.labels)]
-        if labels is None and len(self.labels) > 1:
-            paragraphs.append("\n".join(words.side_by_side(self.agreement, self.orderings, self.settings)))
-        return "\n\n".join(paragraphs) + "\n"
+        found = self if labels is None else self.details(labels)
+        if len(found.agreement) > 1:
+            return "\n".join(verdict.which_agrees_best(len(found.agreement), self.settings)) + "\n"
+        return "\n".join(verdict.sentences(found.agreement[0], found.orderings, found.systems, self.settings)) + "\n"
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """Return a row per set of labels: the fewest turned and missed differences first, then by kappa."""
+        found = []
+        for agreed in self.agreement:
+            of_set = [row for row in self.orderings if row["labels"] == agreed["labels"]]
+            known = [row["tau"] for row in of_set if row["tau"] is not None]
+            order, scores = verdict.trust_in_order(of_set), verdict.trust_in_scores(agreed, of_set)
+            found.append({**agreed, "tau": min(known, default=None), "order": ": ".join(filter(None, order[:2]))})
+            found[-1] |= {
+                "scores": scores[0],
+                "faults": [verdict.worst_share(of_set, name)[0] for name in ("reversed", "lost")],
+            }
+        return sorted(found, key=lambda row: (*row["faults"], 2.0 if row["kappa"] is None else -row["kappa"]))
 
     def confusion_table(self, labels: str) -> Table:
         """Trusted grades (rows) by grades of one set (columns): numbers of pairs."""
@@ -165,21 +193,35 @@ class Judges(CaptionedTables):
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
         known, confidence = self.settings, f"{self.settings['confidence']:.0%}"
+        rated, best_first = f"relevant from {known['rel']:g} on, over {known['topics']} topics", self.verdicts()
+        if len(best_first) > 1 and self.orderings:
+            caption = (
+                f"Labels beside {known['trusted']} ({rated}), best first. Brackets: {confidence} over topics; "
+                f"relevant: the share called so, and points more than by {known['trusted']}; can they tell the better "
+                "of two runs (of the pairs that it separates, so many are missed or turned, by the worst measure), and "
+                "stand for the scores themselves?"
+            )
+            return [(caption, build_table(best_first, VERDICT_COLUMNS))]
         caption = (
-            f"Agreement with {known['trusted']} (grades {known['scale']}, relevant from {known['rel']:g} on) over "
-            f"{known['topics']} topics. kappa: relevant or not; linear, quadratic: of grades (- where scales differ); "
-            f"alpha: Krippendorff's, of grades (of relevant or not, where scales differ); brackets: {confidence} over "
-            f"{known['resamples']:,} resamples of topics, seed {known['seed']}."
+            f"Agreement with {known['trusted']} (grades {known['scale']}, {rated}). kappa: relevant or not; linear, "
+            "quadratic: of grades (- where scales differ); alpha: Krippendorff's, of grades (of relevant or not, where "
+            f"scales differ); brackets: {confidence} over {known['resamples']:,} resamples of topics, seed "
+            f"{known['seed']}."
         )
-        found = [(caption, build_table(self.agreement, AGREEMENT_COLUMNS))]
+        found = [(caption, build_table(best_first, AGREEMENT_COLUMNS))]
+        if len(best_first) > 1:
+            return found
         found += [("Number of pairs by grade:", self.confusion_table(name)) for name in self.labels]
         if self.orderings and known["runs"] > 1:
             caption = (
                 f'Order of the runs. separated: pairs that {known["trusted"]} tells apart (as "rankbounds compare" '
                 "does); of these the labels tell apart the same way (kept), not at all (lost), or with another winner "
-                "(turned); new: pairs that only the labels tell apart."
+                "(turned); new: pairs that only the labels tell apart; slope: what a difference of 1 becomes."
             )
             found.append((caption, build_table(self.orderings, ORDERING_COLUMNS)))
+        if self.changes:
+            caption = f"Pairs whose winner changes ({min(TOP, len(self.changes))} of {len(self.changes):,}):"
+            found.append((caption, build_table(self.changes[:TOP], CHANGE_COLUMNS)))
         for measure in self.measures:
             caption = (
                 f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v penalised more than the "

@@ -47,7 +47,7 @@ class Leaderboards(Result):
         count("runs"),
         count("topics"),
     )
-    words_below = True
+    title = "How alike trusted scores and those of judges order the runs: tau, with intervals over topics."
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per judge and measure, with low and high of each coefficient; None for what is not known."""
@@ -58,20 +58,10 @@ class Leaderboards(Result):
         """The names of what a row holds."""
         return tuple(self.found[0])
 
-    def words(self) -> str:
-        """Say for each judge and measure how alike the orders are, and how sure that is."""
-        return "\n".join(map(self._sentence, self.found))
-
-    def _sentence(self, row: Mapping[str, Any]) -> str:
-        of = f"{row['judge']} and {self.settings['trusted']}, {row['runs']} runs by {row['measure']}"
-        if row["tau"] is None:
-            return f"{of}: one of them gives all runs the same mean, so there are no orders to compare."
-        over = f"over {row['topics']} topics"
-        if row["tau_low"] is None:
-            return f"{of}: Kendall's tau is {row['tau']:.3f} {over}, the same in every resample."
-        ends = f"{self.settings['confidence']:.0%} interval {row['tau_low']:.3f} to {row['tau_high']:.3f}"
-        related = "" if row["tau_low"] > 0 else " It is not shown that the orders are related."
-        return f"{of}: Kendall's tau is {row['tau']:.3f} ({ends} {over}).{related}"
+    def notes(self) -> list[str]:
+        """What a reader of the numbers must know."""
+        unsure = [row for row in self.found if row["tau_low"] is not None and row["tau_low"] <= 0]
+        return [f"{row['judge']}: it is not shown that the orders by {row['measure']} are related." for row in unsure]
 
 
 @ends_in_a_sentence
