@@ -27,7 +27,7 @@ from rankbounds.evaluation.engines.pieces import RunInPieces, check_one_file, na
 from rankbounds.evaluation.scores import Scores
 from rankbounds.evaluation.scoring import JudgedTopics, Scoring, reject_for_preferences
 from rankbounds.files.formats import pair_of_names
-from rankbounds.files.leniency import REPEATED, LeftOutWarning
+from rankbounds.files.leniency import REPEATED, LeftOutWarning, merge_warnings
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, ColumnNames
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, ScratchError, scratch_error
@@ -184,19 +184,16 @@ def _one_warning_per_file(files: Sequence[LargeFile]) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         yield
-    by_text: dict[str, RankboundsWarning] = {}
+    said = []
     for warning in met:
         if isinstance(warning.message, RankboundsWarning):
-            by_text[str(warning.message)] = warning.message
+            said.append(warning.message)
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    for file in files:
-        of_pieces = [one for one in by_text.values() if isinstance(one, LeftOutWarning) and one.file == file.path]
-        if of_pieces:
-            by_text = {text: warning for text, warning in by_text.items() if warning not in of_pieces}
-            left_out = file.left_out(repeats=any(REPEATED in warning.left_out for warning in of_pieces))
-            by_text[str(left_out)] = left_out
-    for message in by_text.values():
+    by_path = {file.path: file for file in files}
+    for message in merge_warnings(said):
+        if isinstance(message, LeftOutWarning) and message.file in by_path:
+            message = by_path[message.file].left_out(repeats=REPEATED in message.left_out)
         warn(message)
 
 
