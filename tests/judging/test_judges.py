@@ -201,7 +201,6 @@ def test_the_answer_on_four_judges_is_short(unpacked, command, monkeypatch):
         (["--labels-rel", "one=high"], 2, "takes a grade"),
         (["--labels-rel", "-1"], 2, "positive"),
         (["--labels-rel", "1", "--labels-rel", "one=2"], 2, "one grade for all"),
-        (["--pairs", "some"], 2, '"some" is not a choice'),
         (["--confidence", "2"], 2, "between 0 and 1"),
         (["--alpha", "0"], 2, "alpha"),
         (["-m", "ESL(n=11)"], 3, "infinite"),

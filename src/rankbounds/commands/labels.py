@@ -45,10 +45,6 @@ if TYPE_CHECKING:
     ),
     Option("--same-scale", "treat all labels as one scale, even if their highest grades differ"),
     Option("--votes", "also check the majority and the mean grade of all labels", everyday=True),
-    Option(
-        "--pairs all|shared",
-        "score runs by all labels of each judge, or only by documents that all judges labelled",
-    ),
     scoring.ALPHA,
     scoring.CONFIDENCE,
     *scoring.resampling(2000),

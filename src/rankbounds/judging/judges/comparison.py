@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.choices import check_choice, check_share
+from rankbounds.choices import check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.shapes import RunsLike
 from rankbounds.errors import UsageError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 DEFAULT_MEASURES = ("RBP(p=0.8)",)
 INTERVAL_RESAMPLES = 2_000
 """Of topics, for intervals; tests resample as often as elsewhere."""
-PAIRS = ("all", "shared")
 
 
 def with_interval_column(name: str, heading: str) -> Column:
@@ -241,7 +240,6 @@ def compare_judges(
     labels_rel: float | Mapping[str, float] | None = None,
     same_scale: bool | None = None,
     votes: bool = False,
-    pairs: str = "all",
     alpha: float = 0.05,
     confidence: float = 0.95,
     resamples: int = INTERVAL_RESAMPLES,
@@ -270,8 +268,6 @@ def compare_judges(
     votes : bool, default False
         Add the votes of all sets as further sets: the majority and the mean grade (where scales differ, the share of
         votes for "relevant").
-    pairs : {"all", "shared"}
-        Score runs by all labels of each set, or only by the pairs that the trusted labels and all sets contain.
     alpha, confidence : float
         The level of tests, and that of intervals.
     resamples, seed : int
@@ -309,7 +305,6 @@ def compare_judges(
     """
     check_level(alpha)
     check_share("confidence", confidence)
-    check_choice("pairs", pairs, PAIRS)
     if rel is not None and not rel > 0:
         raise UsageError(f"The lowest grade that counts as relevant must be positive, not {rel:g}.")
     assumptions, reading = chosen_options(options, ScoringOptions, bounds="none", threads=processors())
@@ -337,7 +332,6 @@ def compare_judges(
         "topics": len(truth.query_ids),
         "runs": 0,
         "top": TOP,
-        "pairs": pairs,
         "alpha": alpha,
         "confidence": confidence,
         "resamples": resamples,
@@ -356,8 +350,6 @@ def compare_judges(
     )
     if runs is None:
         return found
-    if pairs == "shared":
-        truth, judged = label_sets.keep_shared_pairs(truth, judged)
     given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
     linear, _ = chosen_options({**options, "gain": None}, ScoringOptions, bounds="none")  # gains are for one scale
     scorings = [label_sets.Scoring(truth, chosen, assumptions)]

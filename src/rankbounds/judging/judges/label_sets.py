@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats
+from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
@@ -17,7 +17,6 @@ from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation import scoring as run_scoring
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.pools import subset
 from rankbounds.measures import Measure
 from rankbounds.phrases import some
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -161,23 +160,6 @@ def keep_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tup
             f"({some(left_out)})."
         )
     return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
-
-
-def keep_shared_pairs(trusted: Qrels, sets: Sequence[LabelSet]) -> tuple[Qrels, list[LabelSet]]:
-    """Of all labels, the pairs that everybody labelled."""
-    everywhere = trusted.grade != POOLED_NOT_JUDGED
-    for judge in sets:
-        if not judge.is_vote:
-            everywhere = everywhere & _among(trusted, judge.labelled)
-    kept = subset(trusted, everywhere)
-    return kept, [replace(judge, labels=subset(judge.labels, _among(judge.labels, kept))) for judge in sets]
-
-
-def _among(labels: Qrels, others: Qrels) -> Flags:
-    """Which of these labels are of pairs that the others have."""
-    found = np.zeros(len(labels), dtype=bool)
-    found[others.pairs.index.find(labels.pairs)[0]] = True
-    return found
 
 
 @dataclass(frozen=True, eq=False)

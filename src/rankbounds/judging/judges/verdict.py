@@ -50,10 +50,9 @@ def sentences(row: Row, orderings: Sequence[Row], systems: Sequence[Row], known:
         f"{row['relevant']:.0%} of them relevant, {trusted} {row['relevant_trusted']:.0%}."
     )
     if row["missing"] or row["extra"]:
-        counted = known["runs"] and known["pairs"] == "all" and row["extra"]
         found[-1] += (
             f" It has no label for {row['missing']:,} pairs that {trusted} has, and labels {row['extra']:,} that "
-            f"{trusted} does not{'; its scores include these (--pairs shared leaves them out)' if counted else ''}."
+            f"{trusted} does not{'; its scores include these' if known['runs'] and row['extra'] else ''}."
         )
     return found + [_likings(systems, one, known) for one in orderings if known["runs"] > 1]
 
