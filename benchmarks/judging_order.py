@@ -74,7 +74,7 @@ def by_strategy(asked: Question, at_first: Qrels, strategy: str) -> Ints:
     budget, assumptions = len(collection), collection.assumptions
     plan = plan_by_residual(at_first, collection.runs, measure, budget, strategy, assumptions=assumptions)
     topics = [collection.facts.query_ids[topic] for topic in collection.topic.tolist()]
-    names = collection.doc_ids(np.arange(len(collection)))
+    names = collection.retrieved.doc_ids(np.arange(len(collection)))
     place = {document: number for number, document in enumerate(zip(topics, names, strict=True))}
     return np.array([place[document] for document in zip(plan.query_ids, plan.doc_ids, strict=True)], dtype=np.int64)
 

@@ -39,7 +39,7 @@ INTERNAL = {
     "Run": "stated_rank take renamed changed trec_lines",
     "Scores": "fields has_judged",
     "Slices": "forest_rows method",
-    "Published": "values open_values score_range residual_range total_range even_steps single each",
+    "Published": "score_range residual_range total_range steps topics vectors",
 }
 """What other modules of the package call on public classes, which is not part of the interface."""
 DERIVED_FROM = {"Measure", "RankWeighted", "Continuing", "ContinuingByRelevance", "Normalised"}

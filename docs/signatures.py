@@ -67,7 +67,8 @@ def _name_options(called: griffe.Function | griffe.Class) -> None:
     if isinstance(called, griffe.Class):
         live = getattr(live, "__init__", None)
     named = getattr(getattr(live, "__signature__", None), "parameters", {})
-    if named and "options" not in named:  # behind it Python allows no other name, and nothing could be laid out
+    if named:  # behind it Python allows no other name, and nothing could be laid out
+        rest = called.parameters["options"]
         del called.parameters["options"]
     for name, parameter in named.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in called.parameters:
@@ -75,6 +76,8 @@ def _name_options(called: griffe.Function | griffe.Class) -> None:
             annotation = str(parameter.annotation)
             kind = griffe.ParameterKind.keyword_only
             called.parameters.add(griffe.Parameter(name, annotation=annotation, kind=kind, default=default))
+    if "options" in named:
+        called.parameters.add(rest)
 
 
 def _called(within: griffe.Module | griffe.Class) -> Iterator[griffe.Function | griffe.Class]:
