@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -31,6 +32,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if sys.version_info < (3, 12) and is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("no_cover")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def heap_of_the_tests_alone():
+    """Garbage is looked for in what a module makes, not in what pytest and earlier modules hold: ten times the work."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
