@@ -106,8 +106,7 @@ class Audit(Result):
     def _rows_of(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[dict[str, Any]]:
         """Rows of these runs, or of these pairs of them."""
         names = ([self.runs[run] for run in side.tolist()] for side in (first, second) if side is not None)
-        value, variance, unseen = self._errors(estimate, first, second)
-        low, high = self._interval(estimate, value, variance, unseen, first, second)
+        value, variance, unseen, low, high = self._with_interval(estimate, first, second)
         sd = np.where(np.isfinite(variance), np.sqrt(variance), np.nan)  # one judgment has no spread
         numbers = (select_runs(estimate.by_labels, first, second), value, sd, low, high)
         judged = len(self.sample)
@@ -120,28 +119,24 @@ class Audit(Result):
             cells += [decided.tolist(), np.where(decided, judged, needed).tolist()]
         return map(dict, map(partial(zip, self.fields), zip(*cells, strict=False)))
 
-    def _errors(self, estimate: Estimate, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats]:
-        """Each estimate, its variance, and that of one error never seen."""
+    def _with_interval(
+        self, estimate: Estimate, first: Ints, second: Ints | None
+    ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Each estimate, its variance, that of one error never seen, and the interval, cut at what the score can be."""
         value, variance, unseen = estimate.errors(first, second)
         if self.sources == "both":
             topics = estimate.by_topic(first, second)
             # The estimates of topics differ by what the topics are and by the sample: their variance holds both.
             variance = np.maximum(variance, topics.var(axis=-1, ddof=1) / topics.shape[-1])
         least, most = estimate.possible(first, second, self.sources)
-        return np.clip(value, least, most), variance, unseen
-
-    def _interval(
-        self, estimate: Estimate, value: Floats, variance: Floats, unseen: Floats, first: Ints, second: Ints | None
-    ) -> tuple[Floats, Floats]:
-        """The interval around each estimate, cut at what the score can be."""
+        value = np.clip(value, least, most)
         if self.sources == "both" and second is None:
-            return self._interval_over_topics(estimate, variance, unseen, first)
+            return value, variance, unseen, *self._interval_over_topics(estimate, variance, unseen, first)
         if self.sequential:
             half = half_widths_at_any_look(variance, unseen, self.confidence)
         else:
             half = half_widths(variance, unseen, self._critical(estimate))
-        least, most = estimate.possible(first, second, self.sources)
-        return np.maximum(value - half, least), np.minimum(value + half, most)
+        return value, variance, unseen, np.maximum(value - half, least), np.minimum(value + half, most)
 
     def _interval_over_topics(
         self, estimate: Estimate, variance: Floats, unseen: Floats, runs: Ints

@@ -120,23 +120,11 @@ class LabelTables:
         missing, extra = len(trusted) - rows.size, len(labels) - rows.size
         return cls(trusted_grades, grades, by_topic, rel, labels_rel, missing, extra)
 
-    def binary_by_topic(self) -> Floats:
-        """Axes topic, relevant by trusted labels (no, yes), relevant by the others."""
-        one, other = self.trusted_grades >= self.rel, self.grades >= self.labels_rel
-        rows, columns = (np.stack([~relevant, relevant]).astype(np.float64) for relevant in (one, other))
-        return rows @ self.by_topic @ columns.T
-
-    def graded_by_topic(self) -> tuple[Floats, Floats]:
-        """The grades of both, ascending, and the tables by these, for labels of the same scale."""
-        grades = np.union1d(self.trusted_grades, self.grades)
-        rows, columns = (np.searchsorted(grades, own) for own in (self.trusted_grades, self.grades))
-        tables = np.zeros((len(self.by_topic), grades.size, grades.size))
-        tables[:, rows[:, None], columns] = self.by_topic
-        return grades, tables
-
     def statistics(self, *, same_scale: bool) -> dict[str, tuple[Floats, Callable[[Floats], Floats]]]:
         """By name, the tables by topic and what is computed from a sum of them; of grades for one scale only."""
-        binary, tables = np.array([0.0, 1.0]), self.binary_by_topic()
+        binary, one, other = np.array([0.0, 1.0]), self.trusted_grades >= self.rel, self.grades >= self.labels_rel
+        rows, columns = (np.stack([~relevant, relevant]).astype(np.float64) for relevant in (one, other))
+        tables = rows @ self.by_topic @ columns.T  # axes topic, relevant by trusted labels (no, yes), by the others
         found: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
             "kappa": (tables, partial(kappa, weights=disagreement(binary, 0))),
             "alpha": (tables, partial(alpha, grades=binary)),
@@ -147,7 +135,10 @@ class LabelTables:
         }
         if not same_scale:
             return found
-        grades, tables = self.graded_by_topic()
+        grades = np.union1d(self.trusted_grades, self.grades)
+        tables = np.zeros((len(self.by_topic), grades.size, grades.size))
+        here, there = (np.searchsorted(grades, own) for own in (self.trusted_grades, self.grades))
+        tables[:, here[:, None], there] = self.by_topic
         for name, power in (("kappa_grades", 0), ("kappa_linear", 1), ("kappa_quadratic", 2)):
             found[name] = (tables, partial(kappa, weights=disagreement(grades, power)))
         for level in ("nominal", "ordinal", "interval"):

@@ -42,21 +42,18 @@ class Leaderboards(Result):
     columns = (
         Column("judge"),
         Column("measure"),
-        with_interval_column("tau", "tau"),
-        with_interval_column("tau_ap", "tau_AP"),
         count("runs"),
         count("topics"),
+        with_interval_column("tau", "tau"),
+        *(Column(name, None) for name in ("tau_low", "tau_high")),
+        with_interval_column("tau_ap", "tau_AP"),
+        *(Column(name, None) for name in ("tau_ap_low", "tau_ap_high")),
     )
     title = "How alike trusted scores and those of judges order the runs: tau, with intervals over topics."
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per judge and measure, with low and high of each coefficient; None for what is not known."""
-        return [dict(row) for row in self.found]
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of what a row holds."""
-        return tuple(self.found[0])
+        return self.found
 
     def notes(self) -> list[str]:
         """What a reader of the numbers must know."""
