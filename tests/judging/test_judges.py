@@ -160,6 +160,7 @@ def test_several_judges_have_a_row_each_best_first():
     assert [row["labels"] for row in rows] == ["same", "blind", "contrary"]
     assert [row["order"] for row in rows] == ["yes", "in part: 1 of 1 missed", "no: 1 of 1 turned"]
     assert rows[0]["scores"] == "no problem found"
+    assert "judges, same agrees best with trusted: its kappa is" in found.words()
     ((_, table),) = found.parts()
     assert [line[0] for line in table.rows] == ["same", "blind", "contrary"]
     alone = found.details("contrary")

@@ -16,7 +16,7 @@ from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.mean_intervals import intervals_of_means, widen
-from rankbounds.judging.audits.estimates import LINEARISED, Estimate, estimates_of, select_runs
+from rankbounds.judging.audits.estimates import LINEARISED, CalibratedPool, Estimate, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
 from rankbounds.judging.audits.intervals import AuditedPlaces, half_widths, half_widths_at_any_look, judgments_until
 from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
@@ -306,7 +306,13 @@ def audit(
         raise UsageError("One topic does not represent others: sources=both needs at least two.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
-    estimates = estimates_of(levels, pool, judged)
+    calibrated = {}  # once for measures that tell the same levels of relevance apart
+    estimates = []
+    for measure, read in levels.items():
+        level = None if measure.graded else measure.rel
+        if level not in calibrated:
+            calibrated[level] = CalibratedPool.of(pool, judged, measure)
+        estimates.append(calibrated[level].estimate(measure, read))
     remarks = list(_remarks(pool, judged, levels, difference=difference, sequential=sequential))
     return Audit(pool.names, estimates, judged, confidence, sources, difference, sequential, remarks)
 

@@ -32,8 +32,8 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import Qrels
 from rankbounds.judging.audits.expected_scores import (
     DRAWN_SD,
+    Features,
     Steps,
-    calibrate_labels,
     expected_scores,
     simulate_levels,
 )
@@ -42,6 +42,7 @@ from rankbounds.judging.audits.sample import prior_chances
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_ideal_ratio, is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.stats.logistic import expit
 
 DESIGN, LINEARISED = "design", "linearised"
 FIRST_FIT, GROWTH = 10, 1.25
@@ -156,21 +157,6 @@ class Estimate:
         return np.clip(low, least, most), np.clip(high, least, most)
 
 
-def estimates_of(levels: dict[Measure, Measure | None], pool: LabelledPool, judged: JudgedSample) -> list[Estimate]:
-    """All measures of all runs; ``levels`` has the measure as it reads labels.
-
-    Labels are calibrated once for measures that tell the same levels of relevance apart.
-    """
-    calibrated: dict[float | None, CalibratedPool] = {}
-    estimates = []
-    for measure, read in levels.items():
-        level = None if measure.graded else measure.rel
-        if level not in calibrated:
-            calibrated[level] = CalibratedPool.of(pool, judged, measure)
-        estimates.append(calibrated[level].estimate(measure, read))
-    return estimates
-
-
 @dataclass(frozen=True, eq=False)
 class CalibratedPool:
     """A pool whose documents are judged one after the other, and reach each level with a probability until then."""
@@ -204,8 +190,11 @@ class CalibratedPool:
         """The probability of every document to reach each level, as its label says after so many judgments."""
         if number not in self.fits:
             rows, reached = self.judged.row[:number], self.reached[:, :number]
-            fitted = calibrate_labels(self.pool, rows, reached) if number else prior_chances(self.pool, self.steps)
-            self.fits[number] = fitted
+            features, everything = Features(self.pool), np.arange(len(self.pool))
+            fitted = [
+                expit(features.logits(everything, features.fit(rows, of).coefficient)) for of in reached if number
+            ]
+            self.fits[number] = np.stack(fitted) if fitted else prior_chances(self.pool, self.steps)
         return self.fits[number]
 
     def known(self, number: int) -> Floats:

@@ -207,17 +207,6 @@ def _sums_of_odds(measure: Measure, odds: Floats, x: Floats) -> Scored:
 # ---- calibration ----
 
 
-def calibrate_labels(pool: LabelledPool, rows: Ints, reached: Floats) -> Floats:
-    """The probability that each document reaches each level (levels by documents).
-
-    ``rows`` are the judged documents, ``reached`` says for each level (a row) whether they reach it.
-    """
-    features, everything = Features(pool), np.arange(len(pool))
-    return np.stack(
-        [expit(features.logits(everything, features.fit(rows, outcome).coefficient)) for outcome in reached]
-    )
-
-
 def simulate_levels(
     pool: LabelledPool,
     rows: Ints,
@@ -241,8 +230,9 @@ def simulate_levels(
         fit = features.fit(rows, outcome, other_sds)
         middle = features.logits(everything, fit.coefficient)
         # A logit that is unsure stands for a probability nearer to one half; moved back, the draws have the right mean.
-        shift = 0.5 * fit.variance(features.design(everything)) * np.tanh(middle / 2)
-        still &= place < expit(features.logits(everything, fit.drawn(normal)) + shift)
+        variance = np.square(features.design(everything) @ np.linalg.inv(fit.root).T).sum(axis=1)
+        drawn = features.logits(everything, fit.coefficient + np.linalg.solve(fit.root.T, normal.T).T)
+        still &= place < expit(drawn + 0.5 * variance * np.tanh(middle / 2))
         height += still
     height[:, rows] = reached.sum(axis=0).astype(np.int64)
     return height
@@ -299,11 +289,3 @@ class Fit:
     """Of the curvature of the plausibility (Cholesky's): the inverse of the coefficients' covariance."""
     plausibility: float
     """Of the judgments, over all coefficients (Laplace's approximation), in logarithms."""
-
-    def drawn(self, normal: Floats) -> Floats:
-        """Coefficients that are as plausible, from independent normal numbers (a row for each draw)."""
-        return self.coefficient + np.linalg.solve(self.root.T, normal.T).T
-
-    def variance(self, matrix: Floats) -> Floats:
-        """Of the logit of each row of a design."""
-        return np.square(matrix @ np.linalg.inv(self.root).T).sum(axis=1)
