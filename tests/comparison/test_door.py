@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-import re
 
 import numpy as np
 import pytest
@@ -183,10 +182,6 @@ def test_swapped_runs_mirror_every_number(collections, name):
             assert row[key] == (pytest.approx(mirrored[key], abs=1e-12) if key[:1] != "v" else mirrored[key]), key
     pair = tuple(there.runs)
     assert there.words(pair=pair) == back.words(pair=pair)
-
-
-def signs_in(text):
-    return [np.sign(float(number)) for number in re.findall(r"[+-]\d+\.\d{4}", text)]
 
 
 @ignore_warnings

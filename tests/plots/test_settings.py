@@ -13,6 +13,7 @@ import rankbounds as rb
 
 pytest.importorskip("matplotlib.pyplot")
 DEMO = Path(rb.__file__).parent / "demo"
+FIGURE = ["similarity", str(DEMO / "runs"), "--figure"]
 NOTEBOOK = """
 import sys
 from IPython.core.interactiveshell import InteractiveShell
@@ -53,6 +54,15 @@ def test_every_figure_of_a_notebook_appears(tmp_path):
     assert done.stdout.split() == ["0", "1", "1", "1", "1", "2"]
 
 
+@pytest.fixture(scope="module")
+def without_settings(tmp_path_factory):
+    """The figure that is drawn where matplotlibrc is empty."""
+    folder = tmp_path_factory.mktemp("plain")
+    (folder / "matplotlibrc").write_text("")
+    assert python(folder, ["-m", "rankbounds"], *FIGURE, "drawn.svg").returncode == 0
+    return (folder / "drawn.svg").read_bytes()
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -60,14 +70,11 @@ def test_every_figure_of_a_notebook_appears(tmp_path):
         "figure.constrained_layout.use: True\nfigure.autolayout: True", "backend: module://missing_backend",
     ],
 )  # fmt: skip
-def test_figures_have_settings_of_their_own(settings, tmp_path):
-    (tmp_path / "matplotlibrc").write_text("")
-    figures = ["similarity", str(DEMO / "runs"), "--figure"]
-    assert python(tmp_path, ["-m", "rankbounds"], *figures, "plain.svg").returncode == 0
+def test_figures_have_settings_of_their_own(settings, tmp_path, without_settings):
     (tmp_path / "matplotlibrc").write_text(f"{settings}\n")
-    done = python(tmp_path, ["-m", "rankbounds"], *figures, "drawn.svg")
+    done = python(tmp_path, ["-m", "rankbounds"], *FIGURE, "drawn.svg")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "drawn.svg").read_bytes() == (tmp_path / "plain.svg").read_bytes()
+    assert (tmp_path / "drawn.svg").read_bytes() == without_settings
 
 
 def test_ticks_that_are_drawn_later_are_in_the_same_style(tmp_path):
@@ -104,8 +111,7 @@ def test_a_backend_that_does_not_exist_gets_a_sentence(settings, variables, tmp_
 def test_a_command_says_what_is_wrong_with_the_settings(content, tmp_path):
     (tmp_path / "matplotlibrc").write_bytes(content or b"")
     variables = {"MPLBACKEND": "nonsense"} if content is None else {}
-    asked = ["similarity", str(DEMO / "runs"), "--figure", "drawn.svg"]
-    done = python(tmp_path, ["-m", "rankbounds"], *asked, **variables)
+    done = python(tmp_path, ["-m", "rankbounds"], *FIGURE, "drawn.svg", **variables)
     assert done.returncode == 2, done.stderr
     assert "rankbounds: matplotlib cannot be used as it is set up (" in done.stderr
     assert "Traceback" not in done.stderr
