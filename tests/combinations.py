@@ -398,7 +398,11 @@ class Case:
                     first = first or scores
             self._check_scores(first, "in memory")
             printed = self.by_command(folder)
-            assert printed == self.by_command(folder, "--engine", "stream", "--memory", "64K"), "command and stream"
+            by_stream = self.by_command(folder, "--engine", "stream", "--memory", "64K")
+            assert printed.keys() == by_stream.keys(), "command and stream"
+            for cell, numbers in printed.items():  # as near as scores of engines are: other batches, other last bits
+                same = np.allclose(numbers, by_stream[cell], rtol=1e-12, atol=1e-15, equal_nan=True)
+                assert same, ("command and stream", cell, numbers, by_stream[cell])
             for one in (first, first.mean()):
                 for row in one:
                     same = _alike(printed[row["query_id"], row["measure"]], _numbers(row))
