@@ -15,7 +15,7 @@ import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.comparison.pairs import carrying
 from rankbounds.evaluation.clusters import resolve_clusters
-from rankbounds.stats.corrections import CORRECTIONS, correct_p_values
+from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.significance import TESTS
 
 OF_P_VALUES = [name for name, correction in CORRECTIONS.items() if correction.of_ranked is not None]
@@ -298,21 +298,6 @@ class TestLaws:
         assert other["difference"] == -one["difference"]
         assert (other["ci_low"], other["ci_high"]) == (-one["ci_high"], -one["ci_low"])
         assert other["p_value"] == one["p_value"]
-
-    @pytest.mark.parametrize("correction", OF_P_VALUES)
-    @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=5).map(lambda few: np.array(few * 3)))
-    def test_corrected_p_values_are_never_below_those_alone_and_keep_their_order(self, correction, p):
-        found = correct_p_values(p, correction)
-        assert (found >= p).all()
-        assert (found <= 1).all()
-        order = np.argsort(p, kind="stable")
-        assert (np.diff(found[order]) >= 0).all()
-
-    def test_corrections_work_along_the_last_axis(self):
-        p = np.random.default_rng(0).random((4, 10)) ** 3
-        for correction in OF_P_VALUES:
-            assert np.array_equal(correct_p_values(p, correction), [correct_p_values(row, correction) for row in p])
-        assert correct_p_values(p, "bh")[0] == pytest.approx(stats.false_discovery_control(p[0]))
 
 
 def test_a_clear_pair_is_not_hidden_by_a_bad_run():
