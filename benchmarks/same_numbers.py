@@ -4,8 +4,8 @@
 
 OLD and NEW are ``rankbounds`` programs, such as ``../old/.venv/bin/rankbounds``. The commands run on the collection
 that comes with rankbounds, and on the first 20 runs (by name) of every FOLDER with ``qrels.txt`` and a folder of runs.
-Rows are matched by their words (run, query, measure, ...), numbers by their names; what differs is named with how many,
-and by how much at most. Exit code 1: something differs.
+Rows are matched by their words (run, query, measure, ...), numbers by their names. Sums in another order may differ in
+their last digits; what differs by more is named, with how many and by how much at most. Exit code 1: something differs.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 MEASURES = ("nDCG@10", "AP", "RBP(p=0.8)", "P@10", "RR", "Bpref", "Q", "ERR", "nDCG'@10", "Recall@20", "RPrec", "GMAP")
 COMPARED = ("nDCG@10", "AP", "RBP(p=0.8)", "RR")
 AUDITED = ("RBP(p=0.8)", "nDCG@10")
+ROUNDING = 1e-12
 WORDS = ("run", "against", "system", "query_id", "doc_id", "measure", "slice", "verdict")
 """Columns that say what a row is about; the verdict is compared, too."""
 
@@ -48,7 +49,7 @@ def asked(qrels: str, runs: list[str], labels: str, samples: dict[str, str], few
         yield ["uncertainty", qrels, *runs[:4], "-m", "RBP(p=0.8)", "-m", "nDCG@10", "--q", q, "--seed", "1"]
     yield ["uncertainty", qrels, *runs[:6], "-m", "RBP(p=0.8)", "--seed", "1"]
     yield ["judge-next", qrels, *runs[:6], "-m", "RBP(p=0.8)", "--budget", "50"]
-    yield ["judge-next", qrels, *pair, "--compare", Path(pair[0]).stem, Path(pair[1]).stem, "-m", "RBP(p=0.8)"]
+    yield ["judge-next", qrels, f"one={pair[0]}", f"two={pair[1]}", "--compare", "one", "two", "-m", "RBP(p=0.8)"]
     for measure, sample in samples.items():
         yield ["audit", labels, sample, *runs[:4], "-m", measure]
         yield ["audit", labels, sample, *runs[:4], "-m", measure, "--difference"]
@@ -100,7 +101,9 @@ def differences(old: str, new: str) -> tuple[int, dict[str, list[float]]]:
                 found[name + " (gone)"].append(math.inf)
             elif value != other[name] and not (value is None and other[name] is None):
                 known = value is not None and other[name] is not None
-                found[name].append(abs(value - other[name]) if known else math.inf)
+                apart = abs(value - other[name]) if known else math.inf
+                if apart > ROUNDING * max(1.0, abs(value or 0.0)):
+                    found[name].append(apart)
     for key in after.keys() - before.keys():
         found["a row that is new: " + " ".join(key)].append(math.inf)
     return sum(map(len, before.values())), found

@@ -271,7 +271,6 @@ class IdealRatio(Normalised):
         return ideal
 
     def _sum_of_first(self, number: Floats) -> Floats:
-        """Return the weights of the first ranks, summed; infinite for an unlimited number."""
         read = number if self.cutoff is None else np.minimum(number, self.cutoff)
         most = int(np.max(read, initial=0.0, where=np.isfinite(read)))
         sums = np.append(0.0, np.cumsum(self.weights(most)))
