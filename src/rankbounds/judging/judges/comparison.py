@@ -82,7 +82,7 @@ VERDICT_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Judges(CaptionedTables):
-    """How sets of labels compare with trusted ones: a row with a verdict for each, best first, or one in detail.
+    """How labels compare with trusted ones: a row with a verdict for each, fewest problems first, or one in detail.
 
     Attributes
     ----------
@@ -192,23 +192,23 @@ class Judges(CaptionedTables):
     def parts(self) -> list[tuple[str, Table]]:
         """The tables, each with the sentence that introduces it."""
         known, confidence = self.settings, f"{self.settings['confidence']:.0%}"
-        rated, best_first = f"relevant from {known['rel']:g} on, over {known['topics']} topics", self.verdicts()
-        if len(best_first) > 1 and self.orderings:
+        rated, sorted_rows = f"relevant from {known['rel']:g} on, over {known['topics']} topics", self.verdicts()
+        if len(sorted_rows) > 1 and self.orderings:
             caption = (
-                f"Labels beside {known['trusted']} ({rated}), best first. Brackets: {confidence} over topics; "
-                f"relevant: the share called so, and points more than by {known['trusted']}; can they tell the better "
-                "of two runs (of the pairs that it separates, so many are missed or turned, by the worst measure), and "
-                "stand for the scores themselves?"
+                f"Labels beside {known['trusted']} ({rated}), fewest problems first. Brackets: {confidence} over "
+                f"topics; relevant: the share called so, and points more than by {known['trusted']}; can they tell "
+                "the better of two runs (of the pairs that it separates, so many are missed or turned, by the worst "
+                "measure), and stand for the scores themselves?"
             )
-            return [(caption, build_table(best_first, VERDICT_COLUMNS))]
+            return [(caption, build_table(sorted_rows, VERDICT_COLUMNS))]
         caption = (
             f"Agreement with {known['trusted']} (grades {known['scale']}, {rated}). kappa: relevant or not; linear, "
             "quadratic: of grades (- where scales differ); alpha: Krippendorff's, of grades (of relevant or not, where "
             f"scales differ); brackets: {confidence} over {known['resamples']:,} resamples of topics, seed "
             f"{known['seed']}."
         )
-        found = [(caption, build_table(best_first, AGREEMENT_COLUMNS))]
-        if len(best_first) > 1:
+        found = [(caption, build_table(sorted_rows, AGREEMENT_COLUMNS))]
+        if len(sorted_rows) > 1:
             return found
         found += [("Number of pairs by grade:", self.confusion_table(name)) for name in self.labels]
         if self.orderings and known["runs"] > 1:
