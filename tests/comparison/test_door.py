@@ -286,8 +286,8 @@ def test_one_list_of_measures_for_all_questions(command):
 @pytest.mark.parametrize(
     ("leads", "shown", "said"),
     [
-        ([1, 1, 1], [True, True, False], "Of 3 measures, 3 favour new, 2 significantly."),
-        ([-1, -1, -1], [False] * 3, "Of 3 measures, 3 favour old, 0 significantly."),
+        ([1, 1, 1], [True, True, False], "Of 3 measures, all favour new, 2 significantly."),
+        ([-1, -1, -1], [False] * 3, "Of 3 measures, all favour old, 0 significantly."),
         ([1, 1, -1], [True, False, True],
             "Of 3 measures, 2 favour new (AP and P), 1 significantly; 1 favour old (RR), 1 significantly."),
         ([0, 0, 0], [False] * 3, "By all 3 measures both score the same."),

@@ -272,14 +272,14 @@ def agreement(
     measures: Sequence[str], runs: tuple[str, str], leads: Sequence[float], shown: Sequence[bool], *, equivalent: bool
 ) -> str:
     """Say by how many of the measures which of two runs is better, and significantly so."""
-    count = len(measures)
+    count, parts = len(measures), []
     if equivalent:
         return f"{sum(shown)} of {count} measures show equivalence."
-    parts = []
     for run, sign in zip(runs, (1, -1), strict=True):
         side = [at for at in range(count) if leads[at] * sign > 0]
         named = f" ({listed([measures[at] for at in side])})" if 0 < len(side) < count else ""
-        parts += [f"{len(side)} favour {run}{named}, {sum(shown[at] for at in side)} significantly"] if side else []
+        number, sure = len(side) if named else ("both" if count == 2 else "all"), sum(shown[at] for at in side)
+        parts += [f"{number} favour {run}{named}, {sure} significantly"] if side else []
     return f"Of {count} measures, {'; '.join(parts)}." if parts else f"By all {count} measures both score the same."
 
 
