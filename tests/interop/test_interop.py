@@ -198,8 +198,9 @@ class TestIrMeasures:
         if label.endswith("@10") and label[:3] in ("ERR", "nDC") and label != "nDCG@10" and not shutil.which("perl"):
             pytest.skip("ir_measures computes this with perl")
         expected = theirs.calc_aggregate([measure], qrels, run)[measure]
-        found = provider.RankboundsProvider().calc_aggregate([measure], qrels, run)[measure]
-        assert found == pytest.approx(expected, abs=6e-6)
+        if label != "Judged@10":  # which the provider leaves to ir_measures' own
+            found = provider.RankboundsProvider().calc_aggregate([measure], qrels, run)[measure]
+            assert found == pytest.approx(expected, abs=6e-6)
         if label != "ERR@10":  # of which there are two
             scores = rb.evaluate(qrels, run, label, topics="shared").mean()
             assert scores.value.item() == pytest.approx(expected, abs=6e-6)
@@ -210,14 +211,13 @@ class TestIrMeasures:
 
         qrels, run = collection(2)
         measures = [theirs.AP, theirs.nDCG @ 10, theirs.P(rel=2) @ 5, theirs.RR(judged_only=True), theirs.R @ 5]
-        measures += [theirs.NumRet, theirs.Success @ 1, theirs.IPrec @ 0.5, theirs.Judged @ 10, theirs.Rprec]
+        measures += [theirs.NumRet, theirs.Success @ 1, theirs.IPrec @ 0.5, theirs.Rprec]
         provider = ours.RankboundsProvider()
         assert all(provider.supports(one) for one in measures)
         found = provider.calc_aggregate(measures, qrels, run)
-        plain = [one for one in measures if one.NAME not in ("IPrec", "Judged")]
+        plain = [one for one in measures if one.NAME != "IPrec"]
         expected = theirs.pytrec_eval.calc_aggregate(plain, qrels, run)
         assert {one: found[one] for one in plain} == pytest.approx(expected)
-        assert found[theirs.Judged @ 10] == pytest.approx(rb.evaluate(qrels, run, "Judged@10").mean().value.item())
         expected_ties = ours.RankboundsProvider(ties="expected").calc_aggregate([theirs.P @ 5], qrels, run)
         direct = rb.evaluate(qrels, run, "P@5", ties="expected").mean().value.item()
         assert expected_ties[theirs.P @ 5] == pytest.approx(direct)

@@ -27,9 +27,6 @@ LABELS = {
         NERR8(max_rel=2)@10 NERR8(max_rel=4)@3 NERR9(max_rel=2)@10 NERR9(max_rel=3)@4 NERR10(p=0.8,max_rel=2)
         NERR11(T=2.0,max_rel=3) RBP(p=0.7,rel=1) RBP(rel=2) P(rel=2)@3""",
     "gdeval": "ERR@5 ERR@20 nDCG(dcg='exp-log2')@5 nDCG(dcg='exp-log2')@20",
-    "judged": "Judged Judged@3 Judged@100",
-    "accuracy": "Accuracy Accuracy(rel=2) Accuracy@4",
-    "compat": "Compat Compat(p=0.8) Compat(p=0.9,normalize=False)",
 }
 DIGITS = {"gdeval": 6e-6}
 """Of what a program prints."""
@@ -134,11 +131,6 @@ def test_what_cannot_be_computed_as_defined_is_refused_with_the_reason(measure, 
     assert not ours.RankboundsProvider().supports(measure)
     with pytest.raises(ValueError, match=reason):
         ours.RankboundsProvider().calc_aggregate([measure], qrels, run)
-
-
-def test_compat_of_scores_below_0_is_refused():
-    with pytest.raises(ValueError, match="scores below 0"):
-        ours.RankboundsProvider().calc_aggregate([theirs.Compat], {"1": {"a": 1}}, {"1": {"a": -1.0, "b": -2.0}})
 
 
 def test_importing_the_provider_registers_nothing():

@@ -56,13 +56,11 @@ def printed(capfdbinary):
         ("out.test.qrels_prefs", ("-m", "all_prefs", "-q", "-R", "qrels_prefs"), "qrels.test", "results.test"),
         ("out.test.qrels_jg", ("-m", "qrels_jg", "-q", "-R", "qrels_jg"), "qrels.123", "results.test"),
         ("out.test.qrels_jg", ("-m", "qrels_jg", "-q", "-R", "qrels_jg"), "qrels.comments.123", "results.test"),
-        ("out.test.aqZ", ("-q", "-m", "all_trec", "-Z", "zscores_file"), "qrels.test", "results.test"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_trec_evals_own_outputs_byte_for_byte(unpacked, printed, output, arguments, qrels, run):
     folder = unpacked("trec_eval-test.tar.xz") / "test"
-    arguments = [folder / one if one == "zscores_file" else one for one in arguments]
     assert printed(*arguments, folder / qrels, folder / run) == (0, (folder / output).read_text())
 
 
@@ -135,17 +133,6 @@ def test_groups_of_judgments(tmp_path, printed, arguments):
     assert {name.strip(): value for name, value in found.items()}.items() >= dict(
         zip(expected[::2], expected[1::2], strict=True)
     ).items()
-
-
-def test_z_scores(files, tmp_path, printed):
-    """A measure that the reference lacks, or that never varied there and differs now, gets a number to be noticed."""
-    (tmp_path / "z").write_text("1 map 0.2 0.1\n1 P_5 0.2 0\n1 recip_rank 0.2 0\n")
-    _, out = printed("-q", "-Z", tmp_path / "z", "-m", "map", "-m", "P.5", "-m", "recip_rank", *files)
-    rows = [tuple(part.strip() for part in line.split("\t")) for line in out.splitlines()]
-    assert rows[:3] == [("Zmap", "1", "0.5000"), ("Zrecip_rank", "1", "-1000000.0000"), ("ZP_5", "1", "0.0000")]
-    assert rows[3] == ("Zmap", "2", "-1000000.0000")
-    (tmp_path / "z").write_text("1 map 0.2 no\n")
-    assert main(["trec_eval", "-Z", str(tmp_path / "z"), *map(str, files)]) == 3
 
 
 QRELS = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 a 1\n3 0 z 1\n"

@@ -97,7 +97,6 @@ def run_check(options: Options) -> int | Result:
             "qrels",
             words=("qrels", "qrels_jg", "qrels_prefs", "prefs"),
         ),
-        Option("-Z, --Zscore FILE", "print z-scores: FILE has topic, measure, mean, standard deviation", file="read"),
     ),
     *reading.READING,
     *output.options_for(("trec", "json", "jsonl", "csv", "tsv")),
@@ -123,12 +122,11 @@ def run_trec_eval(options: Options) -> None:
         raise UsageError(f"-R is one of {', '.join(trec_eval.FORMATS)}, not {options.Rel_info_format}.{hint}")
     if options.Rel_info_format == "prefs" and options.formats is None:
         options.formats = "prefs,"
-    z_scores = None if options.Zscore is None else trec_eval.read_z_scores(options.Zscore)
     lines = trec_eval.lines(
         reading.judgments_from(options),
         reading.run_from(options, options.run_file),
         options.measures or (),
-        call(options, trec_eval.Options, z_scores=z_scores),
+        call(options, trec_eval.Options),
         per_topic=options.query_eval_wanted,
         summary=not options.nosummary,
     )

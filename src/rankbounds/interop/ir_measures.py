@@ -31,12 +31,10 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.scoring import ScoreSheet, Scoring, join_run
 from rankbounds.interop.trec_eval import weighted_mean
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.measures.compatibility import Compatibility, ideal_places, known_relevant, relevant
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.cwl.continuing import INSQ, INST, SDCG, Continuing, ContinuingByRelevance
 from rankbounds.measures.cwl.nearly_err import NERR8, NERR9, NERR10, NERR11
 from rankbounds.measures.cwl.stopping_by_gain import BPM
-from rankbounds.measures.formulas import quotient
 from rankbounds.measures.precision.interpolated_precision import interpolated
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.measures.reciprocal_rank import ERR
@@ -97,8 +95,6 @@ class Converted:
     gains: tuple[tuple[float, float], ...] = ()
     """What takes the place of grades."""
     by_subtopic: bool = False
-    only_where_found: bool = False
-    """Are topics left out that have no value?"""
 
 
 class OurMeasure(theirs.Measure):  # type: ignore[misc]
@@ -156,12 +152,11 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
         }
 
     def iter_calc(self, run: Any) -> Iterator[Any]:
-        left_out = {measure for measure, one in zip(self.measures, self.converted, strict=True) if one.only_where_found}
         known: set[tuple[Any, str]] = set()
         for metric in self._iter_calc(run):
             known.add((metric.measure, metric.query_id))
             yield metric
-        for measure in sorted(set(self.measures) - left_out, key=str):
+        for measure in sorted(set(self.measures), key=str):
             for query in sorted(self.qrel_qids):
                 if (measure, query) not in known:
                     yield theirs.Metric(query_id=query, measure=measure, value=measure.DEFAULT)
@@ -170,10 +165,6 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
         nested = theirs.util.RunConverter(run).as_dict_of_dict()
         if not nested.keys() & self.qrel_qids:
             return
-        if any(isinstance(one.measure, Compat) for one in self.converted) and any(
-            min(scores.values(), default=0.0) < 0 for scores in nested.values()
-        ):
-            raise ValueError("Compat in ir_measures takes documents that a run lacks to have score 0: scores below 0")
         given = as_run(nested)
         for key, facts in self.facts.items():
             chosen = [at for at, one in enumerate(self.converted) if (one.gains, one.by_subtopic) == key]
@@ -253,29 +244,9 @@ def _on_condensed(given: Any, compute: Callable[[Rankings], Floats]) -> Converte
     return Converted(Condensed(measure) if given["judged_only"] else measure)
 
 
-def _depth(given: Any) -> int | None:
-    return given["cutoff"] if "cutoff" in given.params else None
-
-
-def _share_of_judged(depth: int | None, rankings: Rankings) -> Floats:
-    """Count pooled unjudged documents as judged, over the list's own length."""
-    judged = rankings.present & (~rankings.holes | rankings.pooled_holes)
-    length = rankings.length if depth is None else np.minimum(rankings.length, depth)
-    return quotient(judged[:, :depth].sum(axis=-1), length)
-
-
 def _interpolated(recall: float, rel: float, rankings: Rankings) -> Floats:
     """By trec_eval 9, on which the package pytrec_eval stands."""
     return interpolated(rankings, rel, (recall,), rounding=0.9)[0]
-
-
-def _accuracy(depth: int | None, rel: float, rankings: Rankings) -> Floats:
-    """Return the probability that a retrieved relevant document is above a non-relevant one; NaN without both."""
-    found = rankings.relevant(rel)[:, :depth]
-    others = rankings.present[:, :depth] - found
-    above = (found * np.cumsum(others, axis=-1)).sum(axis=-1)
-    pairs = found.sum(axis=-1) * others.sum(axis=-1)
-    return np.where(pairs > 0, 1 - quotient(above, pairs), np.nan)
 
 
 def _gain_per_document(
@@ -291,37 +262,7 @@ def _gain_per_document(
     return (examined * gain).sum(axis=-1) / examined.sum(axis=-1)
 
 
-class Compat(Compatibility):
-    """Compatibility summed to the end of the list, or of the longer ideal ranking."""
-
-    normalize: bool = True
-
-    def value(self, rankings: Rankings) -> Floats:
-        """The similarity of each list to its ideal ranking."""
-        known = known_relevant(rankings)
-        depth = np.maximum(rankings.length, known)
-        most = max(1, int(depth.max(initial=1)))
-        weights = self.p ** np.arange(most) / np.arange(1, most + 1)
-        until = np.append(0.0, np.cumsum(weights))  # what ranks down to a depth weigh
-
-        def added(from_depth: Any, end: Any) -> Floats:
-            return until[end] - until[np.minimum(from_depth - 1, end)]
-
-        common_from = np.maximum(np.arange(1, rankings.width + 1), ideal_places(rankings))
-        common = np.where(relevant(rankings), added(common_from, depth[:, None]), 0.0).sum(axis=-1)
-        if not self.normalize:
-            return common * (1 - self.p) / (1 - self.p**depth)
-        rank = np.arange(1, int(known.max(initial=0)) + 1)
-        ideal = np.where(rank <= known[:, None], added(rank, depth[:, None]), 0.0).sum(axis=-1)
-        return quotient(common, ideal)
-
-
 _OTHERS: dict[str, Callable[[Any], Converted]] = {
-    "Judged": lambda given: Converted(Computed(compute=partial(_share_of_judged, _depth(given)))),
-    "Accuracy": lambda given: Converted(
-        Computed(compute=partial(_accuracy, _depth(given), float(given["rel"]))), only_where_found=True
-    ),
-    "Compat": lambda given: Converted(Compat(p=given["p"], normalize=given["normalize"])),
     "IPrec": lambda given: _on_condensed(given, partial(_interpolated, given["recall"], float(given["rel"]))),
     "SetF": lambda given: _on_condensed(given, partial(weighted_mean, given["beta"], float(given["rel"]))),
 }

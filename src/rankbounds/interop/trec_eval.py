@@ -23,7 +23,6 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import DataError, UsageError, coded, did_you_mean, warn
 from rankbounds.files.pair_files import shown, unheld_by_trec
-from rankbounds.files.records import is_number, rows_of_fields
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import Utility
@@ -59,33 +58,11 @@ TAKES_GAINS = ("ndcg", "dcg", "ideal_dcg", "ndcg_rel", "Rndcg", "G", "rbp")
 """Measures whose parameters are the gains of grades: ``ndcg.1=3,2=9``."""
 FORMATS = ("qrels", "qrels_jg", "qrels_prefs", "prefs")
 """What judgments may be: the same lines with groups of judgments, or preferences, in them; or preferences alone."""
-LENGTH_OF_RELSTRING, PERSISTENCE, NO_Z_SCORE = 10, 0.9, -1_000_000.0
+LENGTH_OF_RELSTRING, PERSISTENCE = 10, 0.9
 NONRELEVANT = 0.5
 """What grade 0 becomes. An unjudged document counts as one of grade 0, but in trec_eval it gains nothing where a table
 gives grade 0 something: the two must differ."""
 LINEAR = GainRule(((NONRELEVANT, 0.0),))
-
-
-ZScores = dict[tuple[str, str], tuple[float, float]]
-"""The mean and standard deviation of measures over reference runs, by topic and measure."""
-
-
-def read_z_scores(path: str) -> ZScores:
-    """Read lines of a topic, a measure, its mean and its standard deviation."""
-    reference: ZScores = {}
-    for place, row in rows_of_fields(path, "topic", "measure", "mean", "standard deviation"):
-        if not (is_number(row[2]) and is_number(row[3])):
-            raise DataError(place, f'"{row[2]} {row[3]}" are not a mean and a standard deviation.')
-        reference[row[0], row[1]] = float(row[2]), float(row[3])
-    return reference
-
-
-def z_score(reference: tuple[float, float], value: float) -> float:
-    """Return how many standard deviations a value lies above the mean."""
-    mean, deviation = reference
-    if deviation:
-        return (value - mean) / deviation
-    return 0.0 if value == mean else NO_Z_SCORE
 
 
 @dataclass(frozen=True)
@@ -97,7 +74,6 @@ class Options:
     Judged_docs_only: bool = False
     complete_rel_info_wanted: bool = False
     Number_docs_in_coll: int = 0
-    z_scores: ZScores | None = None
 
 
 @dataclass(frozen=True)
@@ -113,14 +89,10 @@ class Entry:
     """Does it read what each group of judgments says, in the place of ``gains``?"""
     order: Order = "trec"
     """Where documents are compared, ties are broken the other way around."""
-    in_deviations: bool = False
-    """Are values z-scores?"""
 
     def line(self, topic: str, value: float) -> str:
         """The line for a topic; counts, which are summed up, are whole numbers."""
-        whole = self.total == "sum" and not self.in_deviations
-        name = f"{'Z' if self.in_deviations else ''}{self.name:<22}"
-        return f"{name}\t{topic}\t{f'{value:.0f}' if whole else f'{value:6.4f}'}\n"
+        return f"{self.name:<22}\t{topic}\t{f'{value:.0f}' if self.total == 'sum' else f'{value:6.4f}'}\n"
 
 
 @dataclass(frozen=True)
@@ -139,8 +111,6 @@ class Evaluation:
 def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) -> Evaluation:
     """Score the run for the names asked for, each with its parameters."""
     entries = [entry for base in PRINTED if base in asked for entry in _entries(base, asked[base], options)]
-    if options.z_scores is not None:
-        entries = [replace(entry, in_deviations=True) for entry in entries]
     graded = [entry.name for entry in entries if entry.order == "trec" and entry.base not in ("num_q", "num_ret")]
     if qrels.are_preferences and graded:
         raise UsageError(f"{graded[0]} reads grades, and these judgments are preferences: use prefs or all_prefs.")
@@ -182,12 +152,6 @@ def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) 
         strings[number] = strings[number] if asked.get("relstring") else ""
     kept = set(range(len(facts.query_ids))).difference(() if options.complete_rel_info_wanted else missing)
     topics = sorted(kept, key=lambda number: facts.query_ids[number].encode("utf-8", "surrogateescape"))
-    if options.z_scores is not None:
-        for place, entry in enumerate(entries):
-            if entry.base != "num_q":
-                for number in topics:
-                    reference = options.z_scores.get((facts.query_ids[number], entry.name), (nan, 0.0))
-                    value[number, place] = z_score(reference, value[number, place])
     return Evaluation(
         [facts.query_ids[number] for number in topics],
         entries,
@@ -418,9 +382,7 @@ def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
 
 def _summarise(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
     """Sum topic by topic, as trec_eval does, so that means half way between two printed numbers round alike."""
-    if (
-        entry.base == "num_rel" and options.complete_rel_info_wanted and not entry.in_deviations
-    ):  # whatever the level is
+    if entry.base == "num_rel" and options.complete_rel_info_wanted:  # whatever the level is
         return float(facts.relevant(1.0).sum())
     total = float(np.cumsum(values)[-1])
     if entry.total == "sum":
