@@ -41,7 +41,6 @@ PROPERTIES = {
     "cutting": (reading.cutting, 5),
     "agreeing": (reading.agreeing, 15),
     "repeating": (reading.repeating, 5),
-    "documents": (reading.documents, 5),
     "engines": (reading.engines, 20),
     "writing": (writing.writing, 15),
     "objects": (objects.objects, 10),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import os
 import sys
@@ -28,7 +27,6 @@ from fuzzing.collection import (
     random_collection,
 )
 from fuzzing.damage import damaged
-from rankbounds.files.document_texts import DocumentTexts
 
 OTHER_MEASURES = ("nDCG@5", "nDCG(gain=exp)", "AP", "ERR", "RR", "RBP(p=0.9,graded=true)", "DCG@3", "bpref")
 SMALLEST_MEMORY = 1 << 16
@@ -231,46 +229,6 @@ def repeating(rng: Random) -> Case:
         return "refused"
 
     return Case(files, check, f"rankbounds evaluate {' '.join(paths)}")
-
-
-CELLS = (
-    '5" disk',
-    '"a, b"',
-    'a "b" c',
-    '"two\nlines"',
-    ' "after a blank"',
-    "a\rb",
-    '"c\rd"',
-    '"',
-    '""',
-    '"a""b"',
-    "plain",
-    "",
-)
-"""Texts as CSV has them, with quotation marks and carriage returns anywhere."""
-
-
-def documents(rng: Random) -> Case:
-    """Documents in CSV are the rows that csv reads, or the mark that is never closed is named."""
-    rows = [f"d{number},{rng.choice(CELLS)}{rng.choice(CELLS)}\n" for number in range(rng.randint(1, 12))]
-    content = "id,text\n" + "".join(rows)
-    kept = io.StringIO(f"{content}end\n".replace("\r", "\ud800"), newline="")
-    _, *cells, last = csv.reader(kept, skipinitialspace=True)
-
-    def check(folder: Path) -> str:
-        path = str(folder / "docs.csv")
-        found = answer(lambda: DocumentTexts([path]), [path])
-        if isinstance(found, rb.DataError) or last != ["end"]:
-            if isinstance(found, rb.DataError) and last != ["end"]:
-                return "refused"
-            raise ViolationError(f"csv reads {len(cells)} rows up to {last!a}, but ours are {found!a:.300}")
-        for doc_id, *texts in ([cell.replace("\ud800", "\r").strip() for cell in row] for row in cells if any(row)):
-            shown = found.text(doc_id)
-            if shown is None or (len(texts) == 1 and shown.text.strip() != texts[0]):
-                raise ViolationError(f"{doc_id} is {shown!a:.300}, but csv reads {texts!a:.300}")
-        return "equal"
-
-    return Case({"docs.csv": content.encode()}, check, "rankbounds serve q r --documents docs.csv")
 
 
 def engines(rng: Random, spark: Any = None) -> Case:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import random
 import re
@@ -13,10 +11,7 @@ import sys
 import threading
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-import machine
 from rankbounds.errors import DataError
 from rankbounds.files import document_texts
 from rankbounds.files.document_texts import DocumentTexts
@@ -42,10 +37,6 @@ FILES = {
     "marco.tsv": ('7\tIt is "quoted.\r\n8\tb, c\r\n', {"7": ("", 'It is "quoted.'), "8": ("", "b, c")}),
     "marco-docs.tsv": ("D1\thttp://x\tTitle\tBody\n", {"D1": ("Title", "Body")}),
     "wikipedia.tsv": ('id\ttext\ttitle\n1\t"a ""b"" c"\tAaron\n', {"1": ("Aaron", 'a "b" c')}),
-    "table.csv": (
-        'docno,Title,body\nx,"A, B","two\nlines ""quoted"""\n\ny,,z\n',
-        {"x": ("A, B", 'two\nlines "quoted"'), "y": ("", "z")},
-    ),
     "latin.sgml": (
         SGML,
         {
@@ -84,35 +75,6 @@ def test_every_format_says_what_its_documents_say(tmp_path, kind):
     assert said(together, "Z") == ("", "last")
 
 
-@given(st.text(st.sampled_from('a", \n'), max_size=60))
-@example(' "a"b,c\n,"d""\n"",", "e\n')
-@example('5" disk,a\nb,7" disk\n')
-def test_records_of_csv_are_the_rows_of_csv(tmp_path_factory, body):
-    path, content = tmp_path_factory.mktemp("csv") / "docs.csv", f"id,text\n{body}"
-    path.write_text(content)
-    *rows, last = csv.reader(io.StringIO(f"{content}\nend\n", newline=""), skipinitialspace=True)
-    kind = document_texts._Table(str(path), path.read_bytes(), None, 0, None)
-    if last != ["end"]:
-        with pytest.raises(DataError, match="opens here and is never closed"):
-            list(kind._records(0))
-        return
-    found = [kind._cells(record.decode().rstrip("\r\n")) for _, _, record in kind._records(0)]
-    assert [row for row in found if "".join(row).strip()] == [row for row in rows if "".join(row).strip()]
-
-
-@pytest.mark.parametrize("mark", ['5" disk', '"5 disk'])
-def test_a_stray_quotation_mark_costs_and_swallows_nothing(tmp_path, mark):
-    rows = [f"d{number},some text of a document\n" for number in range(80_000)]
-    (tmp_path / "docs.csv").write_text("".join(["id,text\n", f"x,{mark}\n", *rows[:1000], f"y,{mark}\n", *rows[1000:]]))
-    with machine.within(200):
-        documents = DocumentTexts([str(tmp_path / "docs.csv")])
-    swallowed = 1001 if mark.startswith('"') else 0  # what begins with a mark ends with the next
-    assert len(documents) == 80_002 - swallowed
-    assert said(documents, "d79999") == ("", "some text of a document")
-    if not swallowed:
-        assert said(documents, "y") == ("", mark)
-
-
 def test_texts_in_latin_1_are_read(tmp_path):
     (tmp_path / "docs").write_bytes("<DOC><DOCNO>1</DOCNO><TEXT>caf\u00e9</TEXT></DOC>".encode("latin-1"))
     assert said(DocumentTexts([str(tmp_path / "docs")]), "1") == ("", "caf\u00e9")
@@ -146,8 +108,7 @@ def test_a_large_collection_is_looked_up_and_not_held(tmp_path):
         (b'{"_id": "1"}\n{"text": "x"}\n', "docs:2: this should be a JSON object with one of"),
         (b'{"_id": "1"}\n{"text": \n', "docs:2: cannot be read as a line of JSON"),
         (b"1\ttext\n2\n", "docs:2: this line has an id, but no text."),
-        (b"alpha, beta\n", "docs:1: the header names no columns for id and text."),
-        (b'id,text\n1,"x\n2,y\n', "docs:2: a quotation mark opens here and is never closed."),
+        (b"docno,title,text\n1,a,b\n", "docs: the file has no documents that can be read. Expected: JSON lines or TSV"),
         (b"<DOC>\n<TEXT>x</TEXT></DOC>\n<DOC><DOCNO>2</DOCNO></DOC>", "docs:1: this document has no <DOCNO>."),
         (gzip.compress(b"1\tx\n" * 5000, mtime=0)[:40], "docs: the compressed data are damaged"),
     ],

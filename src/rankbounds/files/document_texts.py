@@ -1,4 +1,4 @@
-"""Texts of documents in the files of a collection: JSON lines, tables with tabs or commas, TREC's SGML.
+"""Texts of documents in the files of a collection: JSON lines, TSV, TREC's SGML.
 
 Only the position of each document is kept, so collections may exceed memory; texts are read on demand. Compressed files
 are unpacked once, into a temporary file that is removed when the process ends.
@@ -27,15 +27,12 @@ from rankbounds.errors import DataError, Place
 from rankbounds.files import compression
 from rankbounds.files.named_columns import DOC_NAMES, find_column
 from rankbounds.files.opening import expand, stream
-from rankbounds.files.records import numbered_cells, parse_json
+from rankbounds.files.records import parse_json
 
 ID_NAMES = (*DOC_NAMES[:-2], "_id", "id", "passage_id")
 """What a file may call a document's id."""
 TITLE_NAMES, TEXT_NAMES = ("title", "headline"), ("text", "contents", "content", "body", "abstract", "passage")
-EXPECTED = (
-    "Expected: JSON lines or a table with an id and a text for each document, id<TAB>text, or TREC's SGML "
-    "(<DOC><DOCNO>)."
-)
+EXPECTED = "Expected: JSON lines or TSV with an id and a text for each document, or TREC's SGML (<DOC><DOCNO>)."
 LONGEST_SHOWN = 200_000
 """How many characters of a document are shown."""
 LONGEST_READ = 5 * LONGEST_SHOWN
@@ -116,8 +113,8 @@ class DocumentTexts:
             kind = _JsonLines
         elif start[:1] == b"<" and re.search(rb"<DOC\b", head, re.I):
             kind = _Sgml
-        elif start[:1] not in (b"<", b"[") and (b"\t" in first or b"," in first):
-            kind = _Table
+        elif start[:1] not in (b"<", b"[") and b"\t" in first:
+            kind = _Tsv
         else:
             raise DataError(path, "the file has no documents that can be read.", EXPECTED)
         return kind(path, head, held, begin, end)
@@ -131,9 +128,9 @@ class _File(ABC):
     def __init__(self, path: str, head: bytes, held: IO[bytes] | None, begin: int, end: int | None) -> None:
         self.path, self.head, self._held, self._begin, self._end = path, head, held, begin, end
 
-    @abstractmethod
     def split(self, lines: Lines) -> Lines:
         """Join lines to records, each with its first line's number and position."""
+        return (line for line in lines if line[2].strip())
 
     @abstractmethod
     def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
@@ -200,9 +197,6 @@ class _JsonLines(_File):
         rb'\s*\{\s*"(?:%s)"\s*:\s*"([^"\\]*)"\s*[,}]' % "|".join(map(re.escape, ID_NAMES)).encode()
     )
 
-    def split(self, lines: Lines) -> Lines:
-        return (line for line in lines if line[2].strip())
-
     def id_of(self, record: bytes, place: Place) -> str:
         in_front = self._ID_IN_FRONT.match(record)  # the rest is looked at when it is shown
         return _decoded(in_front[1]) if in_front else super().id_of(record, place)
@@ -216,68 +210,26 @@ class _JsonLines(_File):
         return str(fields[id_name]), _of_fields(fields, id_name)
 
 
-_OPENING = re.compile(rb'(?:^|,) *"')
-
-
-def _is_quote_open(line: bytes, is_open: bool) -> bool:
-    """Return whether a quoted cell of CSV goes on behind this line, as csv reads it: cells begin with their marks."""
-    at = 0
-    while True:
-        if not is_open:
-            opening = _OPENING.search(line, at) if at >= 0 else None
-            if opening is None:
-                return False
-            at = opening.end()
-        while (at := line.find(b'"', at)) >= 0 and line[at + 1 : at + 2] == b'"':  # two stand for one
-            at += 2
-        if at < 0:
-            return True
-        at, is_open = line.find(b",", at), False
-
-
-class _Table(_File):
-    """Rows with tabs or commas: with a header, or id and text, or id, title and text (last)."""
+class _Tsv(_File):
+    """Rows with tabs: with a header, or id and text, or id, title and text (last)."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        first = _decoded(self.head.lstrip().split(b"\n", 1)[0]).rstrip("\r")
-        self._separator = "\t" if "\t" in first else ","
-        header = [cell.strip() for cell in self._cells(first)]
+        header = self._cells(_decoded(self.head.lstrip().split(b"\n", 1)[0]))
         has_text = find_column(header, (*TEXT_NAMES, *TITLE_NAMES)) is not None
         self._id, self._header = find_column(header, ID_NAMES) if has_text else None, header
         self.header_rows = int(self._id is not None)
-        if self._separator == "," and self._id is None:
-            raise DataError(Place(self.path, 1), "the header names no columns for id and text.", EXPECTED)
 
-    def split(self, lines: Lines) -> Lines:
-        held: list[bytes] = []
-        start = first = size = 0
-        for number, offset, line in lines:
-            if not held:
-                start, first, size = offset, number, 0
-            is_open = self._separator == "," and _is_quote_open(line, bool(held))
-            held.append(line)
-            size += len(line)
-            if is_open:  # a quoted cell of a CSV may hold lines
-                if size > LONGEST_RECORD:
-                    break
-                continue
-            if (record := b"".join(held)).strip():
-                yield first, start, record
-            held = []
-        if held:
-            raise DataError(Place(self.path, first), "a quotation mark opens here and is never closed.")
-
-    def _cells(self, row: str, before: int = 0) -> list[str]:
-        if self._separator == "\t":  # quotation marks are text, except around a whole cell
-            return [
-                cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
-                for cell in row.split("\t")
-            ]
-        return next((cells for _, cells in numbered_cells(row, self.path, ",", before=before, strict=False)), [])
+    @staticmethod
+    def _cells(row: str) -> list[str]:
+        """Quotation marks are text, except around a whole cell."""
+        return [
+            cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+            for cell in row.rstrip("\r\n").split("\t")
+        ]
 
     def parse(self, record: bytes, place: Place) -> tuple[str, DocumentText]:
-        cells = self._cells(_decoded(record).rstrip("\r\n"), (place.line or 1) - 1)
+        cells = self._cells(_decoded(record))
         if self._id is not None:
             fields = dict(zip(self._header, cells, strict=False))
             if self._id not in fields:
