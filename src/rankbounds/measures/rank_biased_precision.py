@@ -95,7 +95,7 @@ class RBP(RankWeighted):
         return worth
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=128)  # (a grid of p has a hundred)
 def falling_weights(p: float, n: int) -> Floats:
     """Return the weights of ranks 1 to n, not to be written to."""
     return read_only((1 - p) * p ** np.arange(n))
