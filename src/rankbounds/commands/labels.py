@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, say_all
-from rankbounds.commands.console.options import Option, Options, call, everyday, options_given
+from rankbounds.commands.console.options import Option, Options, call, everyday
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import plain_name
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     Option("TRUSTED", "the trusted labels, in any format of judgments", dest="qrels", file="read"),
     Option("[LABELS ...]", "the labels to check: files, patterns or folders; name=FILE", dest="label_files"),
     Option("--runs RUN ...", f"{reading.RUNS_HELP} (default: compare labels only)", [], group="input", everyday=True),
-    Option(
-        "--leaderboards",
-        "TRUSTED and LABELS are tables of scores by run, measure and topic: compare how they order the runs",
-        everyday=True,
-    ),
     scoring.measures(("RBP(p=0.8)",)),
     Option(
         "--details NAME", "print all that is known of these labels: grades, order and bias of the runs", everyday=True
@@ -63,27 +58,7 @@ def run_judges(options: Options) -> Any:
     labels can be trusted, how well they agree, which runs they favour, and whether they order runs alike.
     """
     from rankbounds.judging.judges.comparison import compare_judges
-    from rankbounds.judging.judges.leaderboards import compare_leaderboards
 
-    if options.leaderboards:
-        of_labels = (
-            "runs",
-            "measures",
-            "rel",
-            "labels_rel",
-            "same_scale",
-            "votes",
-            "pairs",
-            "source",
-            "columns",
-            "details",
-        )
-        for flag in options_given(options, *of_labels):
-            raise UsageError(f"{flag} applies to labels, not to leaderboards.")
-        files = [(name or plain_name(file), file) for name, file in reading.named_files(options.label_files)]
-        if len({name for name, _ in files}) < len(files):
-            raise UsageError("Two leaderboards have the same name: write name=FILE.")
-        return call(options, compare_leaderboards, options.qrels, dict(files))
     reader, labels_rel = reading.reading_from(options), labels_rel_from(options)
     trusted, labels = labels_from(options, reader)
     found = call(

@@ -4,6 +4,5 @@ from rankbounds.judging import pools as pools
 from rankbounds.judging.audits.plan import plan_audit as plan_audit
 from rankbounds.judging.audits.sample import draw_sample as draw_sample
 from rankbounds.judging.judges.comparison import compare_judges as compare_judges
-from rankbounds.judging.judges.leaderboards import compare_leaderboards as compare_leaderboards
 
 __all__: list[str]
