@@ -3,8 +3,6 @@
     export OPENBLAS_NUM_THREADS=1    # matrices are small: more threads take ten times the processor time
     python benchmarks/label_audit.py FOLDER [-m MEASURE]... [--draws 400] [--labels NAME...] [--question pairs|runs]
     python benchmarks/label_audit.py FOLDER --sequential [-m MEASURE]... [--draws 100]
-    python benchmarks/label_audit.py FOLDER --places [--draws 100]
-    python benchmarks/label_audit.py FOLDER --plan 0.06 [--draws 20]
 
 FOLDER holds human.qrels, other *.qrels (the judges) and runs/. Judges that are made up: right in 90, 97, 99 and 100% of
 documents, always wrong, one label for all, and everything relevant that one of the two runs has in its first ten. For
@@ -15,9 +13,7 @@ For differences (or the scores of the two runs): at 20, 50, 100 and 300 judgment
 truth, and half its mean width; last, at 300, the mean error over its standard deviation. --sequential: looks at 20 to
 500 judgments, the share of orders in which the sequential interval misses the truth at any look; for pairs that differ
 by .05 to .1, the mean number of judgments until it leaves out 0, and until the fixed-number interval would if looking
-were free. --places: shares of samples in which the intervals of all pairs are right at once. --plan: for a plan from a
-pilot of 100 judgments, how many judgments it says, and the width of intervals of three other samples of that size over
-the width that was planned.
+were free.
 """
 
 from __future__ import annotations
@@ -35,13 +31,11 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.judging.audits.audit import Audit
 from rankbounds.judging.audits.estimates import CalibratedPool, Estimate
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
-from rankbounds.judging.audits.intervals import differences_of_all
 from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
 from rankbounds.judging.audits.sample import draw_in_order, sizes_of_question
 from rankbounds.judging.candidates import grades_of_pairs
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.stats.significance import pairs_of
 
 CONFIDENCE = 0.95
 SIZES = (20, 50, 100, 300)
@@ -49,7 +43,6 @@ LOOKS = (20, 30, 40, 50, 70, 100, 140, 200, 250, 300, 400, 500)
 CLEAR = (0.05, 0.1)
 UNDECIDED = 700
 """What counts as the number of judgments where 500 do not decide."""
-PILOT = 100
 NAMES = {"umbrela-gpt4": "UMBRELA", "binary-llama3.2": "Llama"}
 
 
@@ -75,7 +68,7 @@ class Trial:
     def interval(self, estimate: Estimate, *, sequential: bool) -> tuple[Floats, Floats, Floats]:
         """The lower and upper ends of an audit's intervals, and its estimates."""
         judged = JudgedSample(*(np.zeros(estimate.weight.size) for _ in range(3)), None, 0)
-        rows = Audit(self.pool.names, [estimate], judged, CONFIDENCE, "judgments", self.pairs, sequential).rows()
+        rows = Audit(self.pool.names, [estimate], judged, CONFIDENCE, self.pairs, sequential).rows()
         low, high, value = (np.array([row[name] for row in rows]) for name in ("ci_low", "ci_high", "estimate"))
         return low, high, value
 
@@ -152,50 +145,6 @@ def looked_at(
     return f"{options.draws} | {np.mean(missed):.1%} | {len(decided)} | {until:.0f} | {free:.0f}"
 
 
-def right_at_once(
-    labels: Qrels | None, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
-) -> str:
-    """The cells of a judge's row: all pairs right at once, and how many are separated."""
-    assert labels is not None
-    rng, trial = np.random.default_rng((options.seed, 1)), Trial(labels, runs, human, measure, pairs=True)
-    first, second = pairs_of(len(runs))
-    truth, cells = trial.truth[first] - trial.truth[second], []
-    drawn = [trial.draw(SIZES[-1], rng) for _ in range(options.draws)]
-    for size in SIZES[-2:]:
-        found = []
-        for judged in drawn:
-            difference, half = differences_of_all(judged.first(size).estimate(measure, None), CONFIDENCE)
-            found.append([np.all(np.abs(difference - truth) <= half + 1e-9), np.mean(np.abs(difference) > half)])
-        right, separated = np.mean(found, axis=0)
-        cells.append(f"{right:.1%} | {separated:.0%}")
-    return " | ".join(cells)
-
-
-def as_planned(
-    labels: Qrels | None, runs: list[rb.Run], human: Qrels, measure: Measure, options: argparse.Namespace
-) -> str:
-    """The cells of a judge's row: judgments planned for random pairs, and widths that come over those planned."""
-    rng, grades, planned, ratios = np.random.default_rng((options.seed, 1)), human.to_dict(), [], []
-    for _ in range(options.draws):
-        two = [runs[run] for run in rng.choice(len(runs), 2, replace=False)]
-        of_judge = favouring(two[0], human) if labels is None else labels
-        drawn = rb.judging.draw_sample(
-            of_judge, two, measure, budget=PILOT, compare="all", seed=int(rng.integers(1 << 30))
-        )
-        pilot = [row | {"relevance": max(grades[row["query_id"]].get(row["doc_id"], 0), 0)} for row in drawn.rows()]
-        plan = rb.judging.plan_audit(
-            of_judge, two, measure, half_width=options.plan, sample=pilot, compare="all", confidence=CONFIDENCE
-        )
-        planned.append(plan.rows()[0]["judgments"])
-        trial, half = Trial(of_judge, two, human, measure, pairs=True), []
-        for _ in range(3):
-            estimate = trial.draw(planned[-1], rng).estimate(measure, None)
-            low, high, _ = trial.interval(estimate, sequential=False)
-            half += ((high - low) / 2).tolist()
-        ratios.append(np.mean(half) / options.plan)
-    return f"{np.mean(planned):.0f} | {np.mean(ratios):.2f} | {np.std(ratios):.2f}"
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -204,8 +153,6 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--question", choices=("pairs", "runs"), default="pairs")
     parser.add_argument("--sequential", action="store_true", help="looks at 20 to 500 judgments")
-    parser.add_argument("--places", action="store_true", help="all pairs at once, at 100 and 300 judgments")
-    parser.add_argument("--plan", type=float, help="how wide intervals are whose half-width was planned")
     parser.add_argument("--labels", nargs="*", help="only these judges")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -214,10 +161,6 @@ def main() -> None:
     measurement, columns = measured, f"orders | {' | '.join(map(str, SIZES))} | bias / sd"
     if options.sequential:
         measurement, columns = looked_at, "orders | missed at any look | clear pairs | until settled | free looks"
-    elif options.places:
-        measurement, columns = right_at_once, "100: all pairs right | separated | 300: all pairs right | separated"
-    elif options.plan:
-        measurement, columns = as_planned, "judgments | width over plan | sd of that over pairs"
     print(f"| measure | labels | {columns} |\n|---|---|{'---:|' * (columns.count('|') + 1)}")
     for text in options.measures or ["RBP(p=0.8,rel=2)", "P(rel=2)@10", "nDCG@10", "AP(rel=2)"]:
         measure = parse_measure(text)
@@ -225,8 +168,6 @@ def main() -> None:
         judges |= dict(made_up(human, 2.0 if measure.graded else measure.rel, np.random.default_rng(options.seed)))
         for name, labels in (judges | {"favours one run": None}).items():
             if not options.labels or name in options.labels:
-                if options.places and labels is None:
-                    continue
                 row = measurement(labels, list(runs), human, measure, options)
                 what = f"{measure}, {'A - B' if options.question == 'pairs' else 'scores'}"
                 print(f"| {what} | {NAMES.get(name, name)} | {row} |", flush=True)

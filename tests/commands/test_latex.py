@@ -22,8 +22,6 @@ COMMANDS = {
     "uncertainty of differences": "uncertainty qrels.txt runs --difference",
     "audit": "audit labels.txt sample.csv runs -m RBP(p=0.8) -m P@10",
     "audit of differences": "audit labels.txt sample.csv runs --difference",
-    "audit of ranks": "audit labels.txt sample.csv runs --ranks",
-    "plan of an audit": "audit labels.txt runs --plan 0.03",
     "judges": "judges qrels.txt labels.txt --runs runs -m nDCG@10",
     "collections": "collections first=. second=.",
     "similarity": "similarity runs",

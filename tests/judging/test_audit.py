@@ -276,30 +276,18 @@ class TestRows:
         bare = [{key: row[key] for key in ("query_id", "doc_id", "order", "probability")} for row in rows]
         assert rb.audit(labels, bare, runs, judgments=judgments).rows() == expected
 
-    def test_topics_as_a_sample_make_intervals_wider(self):
-        people, labels, runs = collection(12, topics=8)
-        sample = judged(rb.judging.draw_sample(labels, runs, budget=60, seed=1), people)
-        alone, both = (rb.audit(labels, sample, runs, sources=sources).rows() for sources in ("judgments", "both"))
-        for row, wider in zip(alone, both, strict=True):
-            assert row["estimate"] == wider["estimate"]
-            assert row["sd"] <= wider["sd"]
-        audit = rb.audit(labels, sample, runs, sources="both")
-        topics = audit.estimates[0].topics[0]
-        assert both[0]["sd"] == pytest.approx(max(alone[0]["sd"], topics.std(ddof=1) / np.sqrt(8)))
-
     @pytest.mark.parametrize("measure", ["P@3", "RBP(p=0.8)", "AP", "nDCG@5", "DCG@5"])
     @pytest.mark.parametrize("alike", [True, False])
-    def test_with_all_judged_the_interval_is_that_of_evaluate(self, measure, alike):
+    def test_with_all_judged_the_estimate_is_the_score(self, measure, alike):
         people, labels, runs = collection(12, topics=5)
         if alike:
             people = {topic: dict.fromkeys(of, 1) for topic, of in people.items()}
         sample = judged(rb.judging.draw_sample(labels, runs, measure, budget=75, seed=1), people)
-        found = {row["run"]: row for row in rb.audit(labels, sample, runs, measure, sources="both").rows()}
+        found = {row["run"]: row for row in rb.audit(labels, sample, runs, measure).rows()}
         mean = rb.evaluate(people, runs, measure).mean()
         for run, row in found.items():
-            assert row["estimate"] == pytest.approx(mean.run(run).value.item())
-            ends = mean.run(run).ci_low.item(), mean.run(run).ci_high.item()
-            assert (row["ci_low"], row["ci_high"]) == pytest.approx(ends, nan_ok=True)
+            value = mean.run(run).value.item()
+            assert (row["estimate"], row["ci_low"], row["ci_high"]) == pytest.approx((value,) * 3)
 
 
 class TestWithoutVariation:
@@ -331,13 +319,12 @@ class TestWithoutVariation:
 
     @pytest.mark.parametrize("measure", ["P@10", "RBP(p=0.8)", "RBP(p=0.9,graded=true)", "DCG@10", "nDCG@10", "AP"])
     @pytest.mark.parametrize("relevance", [0, 1])
-    @pytest.mark.parametrize("sources", ["judgments", "both"])
-    def test_no_measure_has_an_interval_of_no_width(self, measure, relevance, sources):
+    def test_no_measure_has_an_interval_of_no_width(self, measure, relevance):
         _, labels, runs = collection(17)
         sample = [
             row | {"relevance": relevance} for row in rb.judging.draw_sample(labels, runs, measure, budget=20).rows()
         ]
-        found = rb.audit(labels, sample, runs, measure, sources=sources)
+        found = rb.audit(labels, sample, runs, measure)
         for row in found.rows():
             assert row["ci_high"] - row["ci_low"] > 0.03
             assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
@@ -489,8 +476,6 @@ def test_the_measure_is_the_first_of_the_default_list():
     found = rb.audit(labels, judged(sample, people), runs)
     assert {row["measure"] for row in found.rows()} == {"nDCG@10"}
     assert not any("another question" in note for note in found.notes())
-    (row,) = rb.judging.plan_audit(labels, runs, half_width=0.3).rows()
-    assert row["measure"] == "nDCG@10"
 
 
 def test_few_judgments_of_the_right_question_are_not_taken_for_another_one():
@@ -600,33 +585,6 @@ class TestLooks:
         assert half_widths_at_any_look(variance[:1] / growth, unseen[:1] / growth**2, 0.95)[0] > 0.03
 
 
-class TestPlaces:
-    def test_places_agree_with_differences_that_leave_out_0(self):
-        people, labels, runs = collection(23, topics=25, runs=5)
-        for number, name in enumerate(runs):  # from worst to best
-            runs[name] = {
-                topic: sorted(docs, key=lambda doc: docs[doc] * number + hash(doc) % 7, reverse=True)
-                for topic, docs in people.items()
-            }
-        rows = judged(rb.judging.draw_sample(labels, runs, "P@5", budget=200, compare="all", seed=1), people)
-        found = rb.audit(labels, rows, runs, "P@5")
-        placed = {row["run"]: row for row in found.places().rows()}
-        pairs = rb.audit(labels, rows, runs, "P@5", difference=True).rows()
-        alone = {name: sum(row["run"] == name and row["ci_low"] > 0 for row in pairs) for name in runs}
-        assert [row["rank"] for row in found.places().rows()] == sorted(row["rank"] for row in placed.values())
-        for name, row in placed.items():
-            assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-            assert 5 - row["rank_high"] <= alone[name]  # all at once never separate more than each by itself
-        assert max(row["rank_low"] for row in placed.values()) > 1
-        assert "all 5 places are right at once" in found.places().notes()[0]
-
-    def test_what_cannot_be_placed(self):
-        with pytest.raises(rb.UsageError, match="fixed in advance"):
-            rb.audit(MODEL, ROWS, SYSTEMS, sequential=True).places()
-        with pytest.raises(rb.UsageError, match="two runs"):
-            rb.audit(MODEL, ROWS, {"run0": SYSTEMS["run0"]}).places()
-
-
 PEOPLE, MODEL, SYSTEMS = collection(17)
 ROWS = judged(rb.judging.draw_sample(MODEL, SYSTEMS, budget=20, seed=1), PEOPLE)
 
@@ -695,7 +653,6 @@ def test_judgments_of_other_documents_are_told():
     [
         ({"measures": "RR"}, "cannot be audited"),
         ({"measures": "RBP(p=0.8,graded=true,by_topic=true)"}, "largest grade"),
-        ({"sources": "topics"}, "sources"),
         ({"confidence": 1.0}, "between 0 and 1"),
         ({"runs": {"run0": SYSTEMS["run0"]}, "difference": True}, "two runs"),
         ({"gain": "0=1,1=2"}, "grade 0"),
@@ -734,73 +691,24 @@ class TestCommand:
         assert [list(row) for row in json.loads(out)] == [["run", "against", *keys]] * 3
 
     def test_table_and_notes(self, command, files):
-        code, out, err = command("audit", *files, "-m", "nDCG@5", "--sources", "both")
+        code, out, err = command("audit", *files, "-m", "nDCG@5")
         assert code == 0
         assert out.splitlines()[0].split()[:5] == ["run", "measure", "by", "labels", "estimate"]
-        assert "other topics" in err
+        assert "these topics only" in err
         assert "linearisation" in err
 
-    def test_plan_before_anybody_judged_and_from_a_pilot(self, command, files):
-        labels, sample, *runs = files
-        code, out, err = command("audit", labels, *runs, "--plan", "0.1", "--format", "json")
-        assert code == 0
-        (prior,) = json.loads(out)
-        assert prior == rb.judging.plan_audit(MODEL, SYSTEMS, half_width=0.1).rows()[0]
-        assert prior["basis"] == "prior"
-        assert "0.15" in err
-        code, out, _ = command("audit", labels, sample, *runs, "--plan", "0.1", "--compare", "all", "--format", "json")
-        (pilot,) = json.loads(out)
-        assert pilot == rb.judging.plan_audit(MODEL, SYSTEMS, half_width=0.1, sample=ROWS, compare="all").rows()[0]
-        assert pilot["basis"] == "pilot"
-
-    @pytest.mark.parametrize(("measure", "rough"), [("AP(rel=2)", True), ("nDCG@5", False), ("RBP", False)])
-    def test_a_plan_for_average_precision_says_about(self, measure, rough):
-        (_, *more) = rb.judging.plan_audit(MODEL, SYSTEMS, measure, half_width=0.1).notes()
-        assert [note.startswith("AP(rel=2): about so many judgments.") for note in more] == [True] * rough
-
-    def test_looks_and_places(self, command, files):
+    def test_looks(self, command, files):
         labels, sample, *runs = files
         code, out, err = command("audit", labels, sample, *runs[:2], "--difference", "--sequential", "--format", "json")
         two = {name: SYSTEMS[name] for name in ("run0", "run1")}
         assert code == 0
         assert json.loads(out) == rb.audit(MODEL, ROWS, two, difference=True, sequential=True).rows()
         assert "ettled" in err
-        code, out, _ = command("audit", *files, "--ranks", "--format", "json")
-        assert code == 0
-        assert json.loads(out) == rb.audit(MODEL, ROWS, SYSTEMS).places().rows()
-
-    @pytest.mark.parametrize(
-        "more", [["--compare", "run0", "run1"], ["--plan", "0"], ["--plan", "-1"], ["--plan", "0.1", "--ranks"]]
-    )
-    def test_misuse(self, command, files, more):
-        code, _, err = command("audit", *files, *more)
-        assert (code, err.count("\n")) == (2, 1)
 
     def test_no_run(self, command, files):
         code, _, err = command("audit", *files[:2])
         assert (code, err.count("\n")) == (2, 1)
         assert "LABELS, SAMPLE and runs" in err
-
-
-class TestPlan:
-    def test_a_narrower_interval_needs_more_judgments_up_to_all(self):
-        needed = [
-            rb.judging.plan_audit(MODEL, SYSTEMS, "nDCG@5", half_width=half_width).rows()[0]["judgments"]
-            for half_width in (0.3, 0.1, 0.03, 1e-9)
-        ]
-        assert needed == sorted(needed)
-        assert needed[0] < needed[-1] <= 90
-
-    def test_the_plan_is_what_an_audit_then_has(self):
-        """With the pilot that the plan comes from, half-widths are about those that were planned."""
-        people, labels, runs = collection(18, topics=25, docs=20)
-        pilot = judged(rb.judging.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=150, seed=1), people)
-        plan = rb.judging.plan_audit(labels, runs, "RBP(p=0.8,rel=2)", half_width=0.04, sample=pilot)
-        budget = plan.rows()[0]["judgments"]
-        sample = judged(rb.judging.draw_sample(labels, runs, "RBP(p=0.8,rel=2)", budget=budget, seed=2), people)
-        rows = rb.audit(labels, sample, runs, "RBP(p=0.8,rel=2)").rows()
-        half_width = np.sqrt(np.mean([((row["ci_high"] - row["ci_low"]) / 2) ** 2 for row in rows]))
-        assert half_width == pytest.approx(0.04, rel=0.15)
 
 
 def coverage(labels, people, runs, measure, budget, draws):

@@ -84,7 +84,6 @@ def test_what_cannot_be_drawn_is_refused_before_any_work(command):
     with pytest.raises(rb.UsageError, match='Did you mean "leaderboard"'):
         rb.plots.draw(compared, "leaderbord")
     assert command("evaluate", "qrels.txt", "runs", "--figure", "a.svg", "--width", "wide")[0] == 2
-    assert command("audit", "labels.txt", "runs", "--plan", "0.1", "--figure", "a.svg")[0] == 2
 
 
 def test_a_missing_matplotlib_gets_one_sentence(command, monkeypatch):

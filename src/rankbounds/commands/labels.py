@@ -176,15 +176,9 @@ def run_sample(options: Options) -> None:
             "give intervals that stay valid if you look repeatedly while people judge, and say "
             "when the question is settled",
         ),
-        Option("--ranks", "rank the runs, with intervals of ranks that are valid for all runs at once"),
-        Option("--plan H", "estimate how many judgments an interval of half-width H needs", type=float),
-    ),
-    Option(
-        "--sources judgments|both", "what the interval covers: the missing judgments, or also the sampling of topics"
     ),
     Option("--label-rel L", "lowest label that counts as relevant (default: the rel of the measure)", type=float),
     scoring.CONFIDENCE,
-    replace(reading.COMPARE, everyday=False),
     *scoring.TIES,
     scoring.GAIN,
     *reading.READING,
@@ -194,42 +188,19 @@ def run_sample(options: Options) -> None:
 def run_audit(options: Options) -> Any:
     """Correct scores from a model's labels with a sample that people judged, with confidence intervals.
 
-      rankbounds audit labels.txt runs --plan 0.03
       rankbounds audit labels.txt sample.csv runs
+      rankbounds audit labels.txt sample.csv runs --difference --sequential
 
     LABELS are the labels that SAMPLE was drawn from ("rankbounds sample"), and SAMPLE has the column relevance filled
     in, from the first document on. "by labels" is the score from the labels alone; "estimate" is the score if people
-    had judged everything, with an interval that holds however bad the labels are: bad labels make it wide. --plan 0.03
-    says how many judgments intervals of that half-width need; SAMPLE is then a pilot, or left out if nobody has judged
-    yet. --sequential lets you look while people judge, and stop as soon as a pair is settled.
+    had judged everything, with an interval that holds however bad the labels are: bad labels make it wide.
+    --sequential lets you look while people judge, and stop as soon as a pair is settled.
     """
     from rankbounds.judging.audits.audit import audit
-    from rankbounds.judging.audits.labelled_pool import is_sample
-    from rankbounds.judging.audits.plan import plan_audit
 
-    plans = options.plan is not None
-    if options.compare is not None and not plans:
-        raise UsageError("--compare goes with --plan; --difference compares the runs in pairs.")
-    for flag in ("sequential", "ranks"):
-        if plans and getattr(options, flag):
-            raise UsageError(f"--{flag} is for an audit, not for --plan.")
-    has_sample = not plans or is_sample(options.sample)  # what stands in its place may be a run
-    options.runs = options.runs if has_sample else [options.sample, *options.runs]
     if not options.runs:
-        needs = "" if plans else ": an audit needs LABELS, SAMPLE and runs, in this order"
-        raise UsageError(f"No run was given{needs}.")
+        raise UsageError("No run was given: an audit needs LABELS, SAMPLE and runs, in this order.")
     labels, runs = reading.collection_from(options)
-    doing("planning the audit" if plans else "calibrating labels, and correcting the scores")
-    if plans:
-        return call(
-            options,
-            plan_audit,
-            labels,
-            runs,
-            half_width=options.plan,
-            sample=options.sample if has_sample else None,
-            compare=reading.compared_from(options.compare) or ("all" if options.difference else None),
-        )
+    doing("calibrating labels, and correcting the scores")
     judgments = None if options.judgments is None else reading.judgments_from(options, options.judgments)
-    found = call(options, audit, labels, options.sample, runs, judgments=judgments)
-    return found.places() if options.ranks else found
+    return call(options, audit, labels, options.sample, runs, judgments=judgments)

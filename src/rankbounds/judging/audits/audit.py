@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_choice, check_share
+from rankbounds.choices import check_share
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.mean_intervals import intervals_of_means, widen
 from rankbounds.judging.audits.estimates import LINEARISED, CalibratedPool, Estimate, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
-from rankbounds.judging.audits.intervals import AuditedPlaces, half_widths, half_widths_at_any_look, judgments_until
+from rankbounds.judging.audits.intervals import half_widths, half_widths_at_any_look, judgments_until
 from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
 from rankbounds.judging.audits.sample import asked, chances_in_order, sizes_of_question
 from rankbounds.measures import Measure, parse_measures
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from rankbounds.evaluation.options import OrderOptions
 
-SOURCES = ("judgments", "both")
 ROUNDED = 1e-3
 """By how much of itself a probability may differ where it passed through other programs."""
 MOST_NOTES = 3
@@ -50,7 +48,6 @@ class Audit(Result):
     estimates: list[Estimate]
     sample: JudgedSample
     confidence: float
-    sources: str
     difference: bool
     sequential: bool = False
     remarks: Sequence[str] = ()
@@ -123,43 +120,17 @@ class Audit(Result):
         self, estimate: Estimate, first: Ints, second: Ints | None
     ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Each estimate, its variance, that of one error never seen, and the interval, cut at what the score can be."""
+        from scipy.special import stdtrit
+
         value, variance, unseen = estimate.errors(first, second)
-        if self.sources == "both":
-            topics = estimate.by_topic(first, second)
-            # The estimates of topics differ by what the topics are and by the sample: their variance holds both.
-            variance = np.maximum(variance, topics.var(axis=-1, ddof=1) / topics.shape[-1])
-        least, most = estimate.possible(first, second, self.sources)
+        least, most = estimate.possible(first, second)
         value = np.clip(value, least, most)
-        if self.sources == "both" and second is None:
-            return value, variance, unseen, *self._interval_over_topics(estimate, variance, unseen, first)
         if self.sequential:
             half = half_widths_at_any_look(variance, unseen, self.confidence)
         else:
-            half = half_widths(variance, unseen, self._critical(estimate))
+            quantile = stdtrit(max(estimate.effective_size - 1, 1.0), (1 + self.confidence) / 2)
+            half = half_widths(variance, unseen, float(quantile))
         return value, variance, unseen, np.maximum(value - half, least), np.minimum(value + half, most)
-
-    def _interval_over_topics(
-        self, estimate: Estimate, variance: Floats, unseen: Floats, runs: Ints
-    ) -> tuple[Floats, Floats]:
-        """The interval of each mean over topics, widened by what the sample leaves open beyond their variance."""
-        topics = estimate.by_topic(runs, None)
-        freedom = np.where(estimate.is_exact(runs, None), topics.shape[-1] - 1, int(self._freedom(estimate)))
-        least, most = estimate.measure.value_range
-        found = intervals_of_means(topics, least, most, self.confidence, freedom)
-        left = np.maximum(variance - topics.var(axis=-1, ddof=1) / topics.shape[-1], 0.0)
-        half = half_widths(left, unseen, self._critical(estimate))
-        low, high = widen(topics.mean(axis=-1), found, half, half)
-        return np.maximum(low, least), np.minimum(high, most)
-
-    def _critical(self, estimate: Estimate) -> float:
-        """Student's quantile."""
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self._freedom(estimate), (1 + self.confidence) / 2))
-
-    def _freedom(self, estimate: Estimate) -> float:
-        freedom = max(estimate.effective_size - 1, 1.0)
-        return min(freedom, estimate.topics.shape[-1] - 1.0) if self.sources == "both" else freedom
 
     def table(self) -> Table:
         """The table for people: runs by their estimates of the first measure, the best first."""
@@ -170,27 +141,12 @@ class Audit(Result):
             rows.sort(key=lambda row: (place[row["measure"]], -value[row["run"]]))
         return build_table(rows, self.columns)
 
-    def places(self) -> AuditedPlaces:
-        """Place the runs by their estimates, with intervals of places that are right all at once.
-
-        The sample must be drawn for all pairs (``compare="all"``) or for the score of every run.
-        """
-        if self.sequential or self.sources != "judgments":
-            raise UsageError(
-                "Places hold for these topics and a number of judgments fixed in advance: leave out sequential "
-                "(--sequential) and sources (--sources)."
-            )
-        if len(self.runs) < 2:
-            raise UsageError("Places need at least two runs.")
-        return AuditedPlaces(self)
-
     def notes(self) -> list[str]:
         """What a reader of the numbers must know, in at most three sentences."""
-        covers = "these topics only" if self.sources == "judgments" else "other topics of the same kind too"
         holds = "at every look" if self.sequential else "if the number of judgments was fixed in advance"
         covered = (
             f"{counted(len(self.sample), 'judgment')}. The intervals cover the documents that nobody judged; they hold "
-            f"{holds}, for {covers}."
+            f"{holds}, for these topics only."
         )
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:
@@ -234,7 +190,6 @@ def audit(
     difference: bool = False,
     judgments: Any = None,
     sequential: bool = False,
-    sources: str = "judgments",
     label_rel: float | None = None,
     confidence: float = 0.95,
     **options: Unpack[OrderOptions],
@@ -258,9 +213,6 @@ def audit(
     sequential
         Whether you look at the result while people judge, and stop when it is settled: the intervals then hold at all
         looks together. Otherwise they hold for a number of judgments that was fixed in advance, and are shorter.
-    sources
-        ``"judgments"``: the interval is about the judgments that nobody made; ``"both"``: about topics being a sample
-        too.
     label_rel
         The lowest label that means relevant in ``by_labels``; without it, the measure's own ``rel``, or the higher
         one of labels that have two values and never reach ``rel``.
@@ -294,16 +246,11 @@ def audit(
     >>> [rows[0][name] for name in ("by_labels", "estimate", "sd", "judged")]
     [1.0, 0.5, 0.0, 2]
     """
-    check_choice("sources", sources, SOURCES)
     check_share("The confidence", confidence)
     chosen = [check_measure(measure) for measure in parse_measures(measures)]
     pool = LabelledPool.of(labels, runs, options)
     if difference and len(pool.names) < 2:
         raise UsageError("A difference needs at least two runs.")
-    if sequential and sources == "both":
-        raise UsageError("Sequential intervals hold for these topics only: use sequential with sources=judgments.")
-    if sources == "both" and pool.number_of_topics < 2:
-        raise UsageError("One topic does not represent others: sources=both needs at least two.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
     calibrated = {}  # once for measures that tell the same levels of relevance apart
@@ -314,7 +261,7 @@ def audit(
             calibrated[level] = CalibratedPool.of(pool, judged, measure)
         estimates.append(calibrated[level].estimate(measure, read))
     remarks = list(_remarks(pool, judged, levels, difference=difference, sequential=sequential))
-    return Audit(pool.names, estimates, judged, confidence, sources, difference, sequential, remarks)
+    return Audit(pool.names, estimates, judged, confidence, difference, sequential, remarks)
 
 
 def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -> Measure | None:

@@ -140,17 +140,12 @@ class Estimate:
         """Of these runs, or of their differences: is nothing left to judge that counts?"""
         return np.logical_not(select_runs(self.slopes, first, second).any(axis=1))
 
-    def by_topic(self, first: Ints, second: Ints | None) -> Floats:
-        """Of these runs, or of their differences, by topics: what the estimate is the mean of, exact where it is."""
-        exact = self.is_exact(first, second)[:, None]
-        return np.where(exact, select_runs(self.known, first, second), select_runs(self.topics, first, second))
-
-    def possible(self, first: Ints, second: Ints | None, sources: str) -> tuple[Floats, Floats]:
+    def possible(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
         """The least and the greatest value that each run, or difference of runs, can have."""
         least, most = np.zeros(first.size), np.full(first.size, self.limit)
         if second is not None:
             least = -most
-        if sources == "both" or self.method == LINEARISED:  # other topics, and slopes that are no weights
+        if self.method == LINEARISED:  # slopes are no weights
             return least, most
         certain, slopes = select_runs(self.certain, first, second), select_runs(self.slopes, first, second)
         low, high = certain + np.minimum(slopes, 0.0).sum(axis=1), certain + np.maximum(slopes, 0.0).sum(axis=1)

@@ -265,15 +265,6 @@ def _values(table: named_columns.Columns) -> list[Any]:
     return [None if value is None or value != value or not str(value).strip() else value for value in values]
 
 
-def is_sample(path: str) -> bool:
-    """Does this file hold a sample, a table with a column of probabilities, rather than a run?"""
-    try:
-        _columns(path, PROBABILITIES)
-    except DataError:
-        return False
-    return True
-
-
 def left_to_judge(path: str, qrels: Qrels | None = None) -> tuple[list[tuple[str, str, float]], int]:
     """Of a list of documents to judge, those without a judgment, with their probability or weight; and how many it has.
 
