@@ -22,7 +22,7 @@ from functools import wraps
 from typing import Any, ClassVar, TypeAlias
 
 from rankbounds.frames import Framed
-from rankbounds.notebook import Bar, shown
+from rankbounds.notebook import shown
 from rankbounds.tables import ROW_FORMATS, Table, as_json, in_prose, json_of, number, plain, render_rows
 from rankbounds.terminal import escape_controls
 
@@ -46,8 +46,6 @@ class Column:
     """Columns with the higher importance stay longer when the terminal is narrow."""
     left: bool | None = None
     """Aligned left; by default where a row holds text."""
-    bar: Callable[[Row], Bar | None] | None = None
-    """What notebooks draw beside the cell."""
     in_rows: bool = True
     """False for a column that tables alone have."""
     of: str = ""
@@ -106,7 +104,6 @@ def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
         [[column.text(row) for column in shown_columns] for row in rows],
         frozenset(left),
         sorted(important, key=lambda place: -places[place].importance),
-        bars={place: [column.bar(row) for row in rows] for place, column in places.items() if column.bar is not None},
         belongs={place: named[column.of] for place, column in places.items() if column.of in named},
     )
 
@@ -196,7 +193,7 @@ class Result(Framed):
         from rankbounds.paper import write_latex
 
         label = label or f"tab:{type(self).__name__.lower()}"
-        return write_latex(self.table, self.title or self.words(), width, caption=caption, label=label)
+        return write_latex(self.table(), self.title or self.words(), width, caption=caption, label=label)
 
     def render(self, kind: str, *, raw: bool = False) -> str:
         """Return any text format: ``json``, ``jsonl``, ``csv``, ``tsv``, or a table for people."""

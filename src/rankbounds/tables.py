@@ -14,7 +14,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, coded
-from rankbounds.notebook import Bar, escape_html, html_table, shown
+from rankbounds.notebook import escape_html, html_table, shown
 from rankbounds.terminal import (
     LEAST_NAME,
     LEAST_SENTENCE,
@@ -65,8 +65,6 @@ class Table:
     """Columns in the order in which a narrow terminal makes room for them; those not named follow from the left."""
     strong: frozenset[tuple[int, int]] = frozenset()
     """Row and column of cells that stand out."""
-    bars: Mapping[int, Sequence[Bar | None]] = field(default_factory=dict)
-    """By column, what notebooks draw beside each cell."""
     belongs: Mapping[int, int] = field(default_factory=dict)
     """Columns such as intervals, and the number that each is about: a narrow terminal shows both or neither."""
 
@@ -115,7 +113,7 @@ class Table:
         """A table for papers that fits one column of two, or both, with the package booktabs."""
         from rankbounds.paper import write_latex
 
-        return write_latex(lambda: self, caption)
+        return write_latex(self, caption)
 
     def _cells(self, written: Callable[[str], str], bold: Callable[[str], str]) -> list[list[str]]:
         """Return the cells in a format; in strong ones the number is bold, not its bounds."""
@@ -131,7 +129,7 @@ class Table:
 
     def html(self, at_most: int | None = None) -> str:
         """Return a table element without markup in cells, and at most ``at_most`` rows."""
-        return html_table(self.header, self.rows, self.left, self.bars, at_most, self.strong)
+        return html_table(self.header, self.rows, self.left, at_most, self.strong)
 
     def _repr_html_(self) -> str:
         return shown(self)

@@ -120,7 +120,7 @@ def test_letters_are_shown_where_few_are_needed(many):
 
 def test_every_format_says_the_same(many):
     made = many.summary()
-    latex = [line for line in made.for_paper(with_small=False).latex().splitlines() if re.match(r"\d+ & ", line)]
+    latex = [line for line in made.for_paper()[-1].latex().splitlines() if re.match(r"\d+ & ", line)]
     pages = re.findall(r"<tr.*?</tr>", made.html(), re.S)[1:]
     plain = made.table().rows
     for row, line, page, words in zip(shown(many), latex, pages, plain, strict=True):
@@ -254,6 +254,8 @@ def test_a_table_shows_what_fits(tmp_path):
     narrow, wide, one = found.to_latex(), found.to_latex(width="page"), found[four[0]].to_latex()
     assert r"\begin{table}" in narrow
     assert "% Left out: bounds for unjudged documents, judged@10; --width page shows more." in narrow
+    assert "small: bounds" in wide
+    assert "small: bounds" not in narrow.replace(found.summary().caption, "")
     assert r"\begin{table*}" in wide
     assert "Left out" not in wide
     assert r"{\scriptsize [" in wide
@@ -262,8 +264,8 @@ def test_a_table_shows_what_fits(tmp_path):
     caption = re.search(r"\\caption\{(.*)\}", narrow)[1]
     assert len(caption) < 160, "two lines of a page"
     rows = found.leaderboard("nDCG@10")
-    shown = re.findall(r"^\d & [\w-]+ & (?:\\textbf\{)?([\d.]+)", narrow, re.M)
-    assert shown == [f"{row['mean']:.3f}" for row in rows]
+    shown = re.findall(r"^\d & [^&]+ & (?:\\textbf\{)?([\d.]+)", narrow, re.M)
+    assert shown == [f"{row['mean']:.4f}" for row in rows]
     with use_look(Look(digits=2)):
         assert f"{rows[-1]['mean']:.2f}" in found.to_latex()
 
@@ -275,7 +277,7 @@ def test_a_column_leaves_out_the_least_important_measures_and_says_which():
     left_out = re.search(r"^% Left out: bounds for unjudged documents, (.*); --width page", column, re.M)[1].split(", ")
     assert left_out[-1] == "judged@10"
     assert left_out[:-1] == measures[-len(left_out) + 1 :]
-    assert "% Left out: bounds for unjudged documents, judged@10.\n" in page
+    assert "% Left out: bounds for unjudged documents.\n" in page
     shown = [latex[latex.index(r"\toprule") : latex.index(r"\midrule")] for latex in (column, page)]
     assert ["nDCG" in head for head in shown] == [True, True]
     assert ["RR" in head for head in shown] == [False, True]

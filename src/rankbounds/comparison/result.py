@@ -468,14 +468,13 @@ class Comparison(Compared):
         r"""Return the table of ``summary`` for a paper; it needs only the package booktabs.
 
         It fits a ``width`` of ``"column"`` or ``"page"`` of a two-column paper, or the ``"text"`` of a one-column one;
-        without a ``width`` a column if it can, else the text. Bounds are left out if there is no room for them, and so
-        is the fourth digit. Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the
+        without a ``width`` a column. Bounds are left out if there is no room for them, and then the last measures.
+        Without ``caption`` it is the tabular alone; ``label`` is for ``\ref``; with ``cite`` the
         caption cites the measures (entries: ``to_bibtex``).
         """
         from rankbounds.paper import fit
 
-        made = fit(lambda small: self.summary(top).for_paper(with_small=small, cite=cite), width)
-        return made.latex(label, caption=caption)
+        return fit(self.summary(top).for_paper(cite=cite), width).latex(label, caption=caption)
 
     def to_markdown(self, *, top: int | None = None) -> str:
         """Write the table of ``summary`` for a README or a wiki, its caption below."""

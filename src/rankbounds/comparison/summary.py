@@ -17,9 +17,9 @@ from rankbounds.choices import check_count
 from rankbounds.comparison import testing
 from rankbounds.comparison.result import Comparison
 from rankbounds.evaluation.score_differences import merge_equal, merit
-from rankbounds.evaluation.score_table import build_bars, numbers_and_bounds, open_words
-from rankbounds.notebook import Bar, Markup, html_table, note
-from rankbounds.paper import Cell, PaperTable, means_table
+from rankbounds.evaluation.score_table import numbers_and_bounds, open_words
+from rankbounds.notebook import Markup, html_table, note
+from rankbounds.paper import Cell, PaperColumn, PaperTable
 from rankbounds.results import Column, Result
 from rankbounds.tables import Table, in_latex, in_markdown, percent
 from rankbounds.version import __version__
@@ -36,11 +36,9 @@ FORMATS: dict[str, tuple[Callable[[str], str], str, str, str]] = {
 
 @dataclass(frozen=True)
 class SummaryCell(Cell):
-    """A mean as shown, with what is raised, small or a bar beside it."""
+    """A mean as shown, with what is raised or small beside it."""
 
-    bar: Bar | None = None
-
-    def write(self, kind: str, *, with_small: bool = True) -> str:
+    def write(self, kind: str) -> str:
         """Write the cell in one of ``FORMATS``."""
         text, best, raised, small = FORMATS[kind]
         mark = f">{self.raised}" if kind == "table" and self.raised[:1].isdigit() else self.raised
@@ -48,7 +46,7 @@ class SummaryCell(Cell):
             [
                 best.format(text(self.mean)) if self.best else text(self.mean),
                 raised.format(mark) if mark else "",
-                small.format(text(self.small)) if self.small and with_small else "",
+                small.format(text(self.small)) if self.small else "",
             ]
         )
 
@@ -80,14 +78,20 @@ class Summary(Result):
     @property
     def caption(self) -> str:
         """What a table below small print says."""
-        return " ".join(_sentences(self, with_bars=False))
+        return " ".join(_sentences(self))
 
-    def for_paper(self, *, with_small: bool = True, cite: bool = False) -> PaperTable:
-        """Return the table as LaTeX writes it, with the sources of the measures in the caption, if asked."""
-        shown = self if with_small else replace(self, cells=[[replace(c, small="") for c in row] for row in self.cells])
-        measures = dict(zip(self.measures, zip(*shown.cells, strict=True), strict=True))
-        columns = means_table(measures, self.runs, self.judged if with_small else [])
-        return PaperTable(columns, _brief(shown, cite), [shown.caption])
+    def for_paper(self, *, cite: bool = False) -> list[PaperTable]:
+        """Return the table for LaTeX with bounds, and without; the caption has the measures' sources, if asked."""
+        forms = []
+        for shown in (self, replace(self, cells=[[replace(cell, small="") for cell in row] for row in self.cells])):
+            places = [Cell(str(place)) for place in range(1, len(self.runs) + 1)]
+            columns = [PaperColumn("", places, left=False)]
+            columns.append(PaperColumn("System", list(map(Cell, self.runs)), is_name=True))
+            for place, (heading, cells) in enumerate(zip(self.measures, zip(*shown.cells, strict=True), strict=True)):
+                columns.append(PaperColumn(heading, cells, importance=len(self.measures) - place))
+            judged = PaperColumn("judged@10", list(map(Cell, self.judged)), False, importance=0)
+            forms.append(PaperTable(columns + [judged] * bool(self.judged), _brief(shown, cite), [shown.caption]))
+        return forms
 
     def markdown(self) -> str:
         """Write a pipe table, the caption below it."""
@@ -103,11 +107,10 @@ class Summary(Result):
         return Table(self._header, self._lines(lambda cell: cell.write("table")), left, [1, 2, *judged])
 
     def html(self, at_most: int | None = None) -> str:
-        """Write a table for notebooks, means with bars for what is open, the caption below it."""
-        bars = {column: [cell.bar for cell in cells] for column, cells in enumerate(zip(*self.cells, strict=True), 2)}
+        """Write a table for notebooks, the caption below it."""
         left = frozenset(range(1, 2 + len(self.measures)))
-        lines = self._lines(lambda cell: Markup(cell.write("html", with_small=cell.bar is None)))
-        return html_table(self._header, lines, left, bars, at_most) + note(" ".join(_sentences(self, with_bars=True)))
+        lines = self._lines(lambda cell: Markup(cell.write("html")))
+        return html_table(self._header, lines, left, at_most) + note(self.caption)
 
     @property
     def _header(self) -> list[str]:
@@ -145,15 +148,11 @@ def summary(comparison: Comparison, top: int | None = None) -> Summary:
     count, columns = len(comparison.runs), []
     for at, measure in enumerate(comparison.measures):
         rows = comparison.system_rows[at * count : (at + 1) * count]
-        mean, low, high, ci_low, ci_high = np.array(
-            [[row[name] for row in rows] for name in ("mean", "low", "high", "ci_low", "ci_high")], dtype=np.float64
-        )
+        mean, low, high = np.array([[row[name] for row in rows] for name in ("mean", "low", "high")], dtype=np.float64)
         level = merge_equal(merit(mean, measure))
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
         numbers, bounds = zip(*numbers_and_bounds(mean, low, high), strict=True)
-        ends = np.stack([mean, low, high, ci_low, ci_high], axis=-1)
-        bars = [None] * count if measure.total == "sum" else build_bars(ends)
-        cells = list(map(SummaryCell, numbers, best.tolist(), _beaten(comparison, at, place_of), bounds, bars))
+        cells = list(map(SummaryCell, numbers, best.tolist(), _beaten(comparison, at, place_of), bounds))
         columns.append([cells[run] for run in place_of])
     judged = [row["judged_at_10"] for row in comparison.system_rows[:count]] if comparison.scores.has_judged else []
     return Summary(
@@ -205,7 +204,7 @@ def ranges(numbers: Sequence[int]) -> str:
     return ",".join(f"{row[0]}-{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
 
 
-def _sentences(made: Summary, *, with_bars: bool) -> Iterator[str]:
+def _sentences(made: Summary) -> Iterator[str]:
     comparison, settings = made.comparison, made.settings
     count = len(comparison.runs)
     which = "" if comparison.order else "the best "
@@ -218,11 +217,7 @@ def _sentences(made: Summary, *, with_bars: bool) -> Iterator[str]:
     does = "it is shown to be equivalent to" if comparison.of_equivalence else "it beats significantly"
     yield f"Raised: the numbers of the systems{here} that {does} ({tested})."
     cells = [cell for row in made.cells for cell in row]
-    if with_bars and any(cell.bar for cell in cells):
-        with_bounds = any(cell.bar and cell.bar.low == cell.bar.low for cell in cells)
-        band = f"; band: {open_words(comparison.scores)}" if with_bounds else ""
-        yield f"Bars: the mean; line: {settings['confidence']:.0%} interval over topics{band}."
-    elif not with_bars and any(cell.small for cell in cells):
+    if any(cell.small for cell in cells):
         begun = {cell.small[:1] for cell in cells}
         how = [words for mark, words in SMALL_PRINT_MARKS.items() if mark in begun]
         yield f"Small: {open_words(comparison.scores)} ({'; '.join(how)})."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,12 +12,9 @@ from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.scores import ALL, INTERVAL, Scores
 from rankbounds.measures.counts import NumQ
 from rankbounds.measures.naming.parser import trec_name
-from rankbounds.notebook import SHOWN_ROWS, Bar
+from rankbounds.notebook import SHOWN_ROWS
 from rankbounds.paper import PaperTable, table_for_paper
 from rankbounds.tables import Table, number, percent, render_columns, render_rows
-
-if TYPE_CHECKING:
-    pass
 
 UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
 """Which unjudged documents bounds cover, in words."""
@@ -80,20 +77,20 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
         for topic_place, query in enumerate(scores.query_ids)
         if not np.isnan(scores.value[run_place, topic_place]).all()
     ]
-    best, bars = (frozenset(), {}) if by_topic else _best_and_bars(scores, 1 + interval)
+    best = frozenset() if by_topic else _best(scores, 1 + interval)
     first = 1 + by_topic
     belongs = {first + 2 * place + 1: first + 2 * place for place in range(len(scores.measures) * interval)}
-    return Table(header, rows, left, importance, best, bars, belongs)
+    return Table(header, rows, left, importance, best, belongs)
 
 
-def for_paper(scores: Scores, with_small: bool, *, interval: bool = False) -> PaperTable:
-    """Build the table of means for a paper, with bounds and judged@10 or without them, perhaps with intervals."""
-    made = table_for_paper(table_of(scores, with_notes=False, interval=interval))
-    columns = made.columns if with_small else made.without_small("judged@10")
-    topics = scores.mean_over or len(scores.query_ids)
-    small = any(cell.small for column in columns for cell in column.cells)
-    caption = f"Means over {topics} topics; bold: best{f'; small: {open_words(scores)}' * small}."
-    return PaperTable(columns, caption, [*filter(None, [run_notes(scores)])])
+def for_paper(scores: Scores, *, interval: bool = False) -> list[PaperTable]:
+    """Build the table of means for a paper, with bounds and judged@10 and without them."""
+    whole = table_for_paper(table_of(scores, with_notes=False, interval=interval))
+    bare = [replace(one, cells=[replace(cell, small="") for cell in one.cells]) for one in whole.columns]
+    caption, comments = f"Means over {scores.mean_over or len(scores.query_ids)} topics; bold: best", run_notes(scores)
+    small = f"; small: {open_words(scores)}" if whole.has_small else ""
+    forms = (whole.columns, f"{caption}{small}."), (bare, f"{caption}.")
+    return [PaperTable(columns, words, [comments] * bool(comments)) for columns, words in forms]
 
 
 def _intervals(scores: Scores, place: int, counts: bool) -> list[list[str]]:
@@ -131,39 +128,20 @@ def run_notes(scores: Scores) -> str:
 def note(scores: Scores) -> str:
     """What the reader of a table of means must know."""
     topics = scores.mean_over or len(scores.query_ids)
-    band = "" if scores.bounds == "none" else f" Bars: the mean, and as a band {open_words(scores)}."
-    line = "" if scores.interval is None or topics < 2 else f" Lines: {scores.confidence:.0%} intervals over topics."
-    return f"Means over {topics} topic{'s'[: topics != 1]}.{band}{line}"
+    has_bounds = not np.isnan(scores.low).all()
+    beside = f" Beside a mean: {open_words(scores)}." if has_bounds else ""
+    return f"Means over {topics} topic{'s'[: topics != 1]}.{beside}"
 
 
-def _best_and_bars(scores: Scores, width: int = 1) -> tuple[frozenset[tuple[int, int]], dict[int, list[Bar | None]]]:
-    """Return, per measure, the row and column of the best of several runs, and a bar for every run on one scale.
-
-    A measure takes ``width`` columns. Counts have no bars, nor have measures without anything open.
-    """
+def _best(scores: Scores, width: int) -> frozenset[tuple[int, int]]:
+    """Return, per measure of ``width`` columns, the row and column of the best of several runs."""
     best: set[tuple[int, int]] = set()
-    drawn: dict[int, list[Bar | None]] = {}
     known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
     for place, measure in enumerate(scores.measures):
-        drawn_from = (scores.value, scores.low, scores.high, scores.ci_low, scores.ci_high)
-        numbers = np.stack([column[known, 0, place] for column in drawn_from], axis=-1)
-        merits = merge_equal(merit(numbers[:, 0], measure))
+        merits = merge_equal(merit(scores.value[known, 0, place], measure))
         if np.count_nonzero(~np.isnan(merits)) > 1:
             best |= {(row, 1 + place * width) for row in np.flatnonzero(merits == np.nanmax(merits)).tolist()}
-        if measure.total != "sum" and np.isfinite(numbers[:, 1:]).any():
-            drawn[1 + place * width] = build_bars(numbers)
-    return frozenset(best), drawn
-
-
-def build_bars(numbers: Floats) -> list[Bar | None]:
-    """Build a bar per mean with its bounds and interval, one scale per measure."""
-    finite = numbers[np.isfinite(numbers)]
-    least, most = finite.min(initial=0.0).item(), finite.max(initial=0.0).item()
-    most = 1.0 if least == 0 and most <= 1 else most
-    return [
-        Bar(mean, low, high, ci_low, ci_high, least, most) if np.isfinite(mean) else None
-        for mean, low, high, ci_low, ci_high in numbers.tolist()
-    ]
+    return frozenset(best)
 
 
 def numbers_and_bounds(mean: Floats, low: Floats, high: Floats, *, counts: bool = False) -> list[tuple[str, str]]:

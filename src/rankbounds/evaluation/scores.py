@@ -6,7 +6,6 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -456,8 +455,8 @@ class Scores(Framed):
         from rankbounds.evaluation import score_table
         from rankbounds.paper import fit
 
-        build = partial(score_table.for_paper, self.mean(), interval=interval)
-        return fit(build, width).latex(label, caption=caption)
+        forms = score_table.for_paper(self.mean(), interval=interval)
+        return fit(forms, width).latex(label, caption=caption)
 
     def render(self, kind: str, *, per_topic: bool = False, raw: bool = False, interval: bool = False) -> str:
         """Return the scores as text, as the command line writes them.
