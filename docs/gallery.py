@@ -54,7 +54,6 @@ PARTS = {
     },
     "Uncertainty": {
         "rbp_uncertainty": ("axes = rb.plots.rbp_uncertainty(topics=50)", ""),
-        "urn_contours": ("axes = rb.plots.urn_contours()", ""),
     },
     "RBP and its persistence": {
         "contribution_of_ranks": ("axes = rb.plots.contribution_of_ranks((0.5, 0.8, 0.95))", ""),

@@ -7,6 +7,7 @@ import pytest
 
 import rankbounds as rb
 from rankbounds.rbp.published_score import accumulate, greedy_vectors
+from rankbounds.studies import uncertainty_by_relevance_ratio
 
 matplotlib = pytest.importorskip("matplotlib")
 GRID = (0.2, 0.5, 0.9)
@@ -91,10 +92,11 @@ def test_a_certain_score_can_be_drawn():
 
 @pytest.mark.parametrize(("what", "most"), [("mean", 0.10034), ("sd", 0.00281)])
 def test_contours_of_the_urn(what, most):
-    axes = rb.plots.urn_contours(what=what)
+    panels = uncertainty_by_relevance_ratio.draw(uncertainty_by_relevance_ratio(relevance_ratios=(0.5,), shares=(0.2,)))
+    axes = panels.flat[("mean", "sd").index(what)]
     (contours,) = axes.collections
     levels = contours.levels
     inside = [level for level, paths in zip(levels, contours.get_paths(), strict=True) if paths.vertices.size]
     assert 0.7 * most < max(inside) <= most
-    assert ("sd of" if what == "sd" else "mean of") in axes.get_title()
+    assert axes.get_title() == {"mean": "mean", "sd": "standard deviation"}[what]
     assert "w" in axes.get_xlabel()

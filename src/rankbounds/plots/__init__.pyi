@@ -12,7 +12,6 @@ from rankbounds.plots.rbp import bounds_by_persistence as bounds_by_persistence
 from rankbounds.plots.rbp import contribution_of_ranks as contribution_of_ranks
 from rankbounds.plots.rbp import range_over_persistence as range_over_persistence
 from rankbounds.plots.rbp import rbp_uncertainty as rbp_uncertainty
-from rankbounds.plots.rbp import urn_contours as urn_contours
 from rankbounds.plots.style import draw as draw
 from rankbounds.plots.style import save as save
 

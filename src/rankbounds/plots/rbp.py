@@ -23,7 +23,6 @@ from rankbounds.plots.style import (
     in_legend,
 )
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
-from rankbounds.probability.urn import urn_moments
 from rankbounds.rbp.crossings import Crossings
 from rankbounds.rbp.curves import PERSISTENCES
 from rankbounds.rbp.other_persistence import transfer_published
@@ -289,46 +288,4 @@ def rbp_uncertainty(
     what = "RBP" if topics == 1 else f"mean RBP of {topics} topics\n"
     axes.set_xlabel(f"added to {what} by ranks {judged_depth + 1} to {depth} (p = {p:g})".replace("\n ", "\n"))
     draw_legend(axes, ncols=4, columnspacing=0.8, handlelength=1.2)
-    return axes
-
-
-@figure
-def urn_contours(
-    ax: Axes | None = None,
-    *,
-    what: str = "mean",
-    p: float = 0.8,
-    n_documents: int = 100,
-    judged_depth: int = 10,
-    topics: int = 50,
-) -> Axes:
-    """Draw the mean or sd of what lies below the judged depth, by relevance ratio w and share q of relevant documents.
-
-    Parameters
-    ----------
-    what
-        ``"mean"`` or ``"sd"``.
-    n_documents
-        The number of documents in each list.
-
-    Notes
-    -----
-    Park's Figure 3, computed exactly by recursion instead of simulation.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> axes = rb.plots.urn_contours(n_documents=20, judged_depth=5)
-    >>> axes.get_title().splitlines()
-    ['mean of what ranks below 5 add', '(p = 0.8, 50 topics)']
-    """
-    axes = fresh_axes(ax)
-    ratio, share = np.linspace(0.05, 1, 39), np.linspace(0.05, 0.5, 19)
-    moments = urn_moments(n_documents, share[:, None], ratio, p, judged_depth, topics)
-    surface = moments.mean if what == "mean" else moments.sd
-    lines = axes.contour(ratio, share, surface, levels=10, cmap="viridis")
-    axes.clabel(lines, fontsize=5.5)
-    axes.set(xlabel="relevance ratio w (1: random order)", ylabel="share of relevant documents q")
-    name = "mean" if what == "mean" else "sd"
-    axes.set_title(f"{name} of what ranks below {judged_depth} add\n(p = {p:g}, {topics} topics)")
     return axes

@@ -14,7 +14,6 @@ import numpy as np
 import rankbounds as rb
 from rankbounds.studies.study import (
     BESIDE,
-    COLOURS,
     Measures,
     Progress,
     Rows,
@@ -23,7 +22,6 @@ from rankbounds.studies.study import (
     compare_printed,
     draw_band,
     draw_series,
-    draw_shades,
     extremes,
     pivot,
     plain,
@@ -84,14 +82,6 @@ def contribution_by_document(
     tables, agreement = compare_printed(rows, printed if ranking == EXAMPLE else {}, "measure", "rank", "weight")
     answer = "; ".join(f"{name} is {total:.4f}" for name, total in totals.items()) + "."
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
-
-
-@contribution_by_document.figure()
-def shares_by_rank(result: StudyResult, axes: Axes) -> None:
-    """The share of the score that each relevant document adds, by measure."""
-    draw_series(axes, result.rows(), "rank", "share")
-    axes.set(xlabel="rank of the relevant document", ylabel="share of the score", ylim=(0, 1))
-    axes.legend(frameon=False)
 
 
 def judgments_to_depth(qrels: rb.Qrels, runs: list[rb.Run], depth: int) -> rb.Qrels:
@@ -319,25 +309,6 @@ def order_agreement(
     return StudyResult(rows, answer, tables=tables, settings={"runs": len(of_sets[0].runs)})
 
 
-def tau_of_measures(result: StudyResult, axes: Axes) -> None:
-    """Kendall's tau between the orders of runs by every two measures, as a table of shades."""
-    names = result.settings["measures"]
-    tau = np.eye(len(names))
-    for row in result.rows():
-        if row["pool_depth"] is None and row["tau"] is not None:
-            a, b = names.index(row["measure"]), names.index(row["other"])
-            tau[a, b] = tau[b, a] = row["tau"]
-    draw_shades(axes, tau, names, "Kendall's tau, all judgments")
-
-
-def square(result: StudyResult) -> tuple[float, float]:
-    """The size of a figure with a row and a column for each measure."""
-    return (1.7 + 0.32 * len(result.settings["measures"]),) * 2
-
-
-agreement_by_measure.figure(figsize=square)(tau_of_measures)
-
-
 @study("Moffat and Zobel 2008, Table 4")
 def power_by_measure(
     qrels: rb.Qrels,
@@ -376,25 +347,3 @@ def share_of_pairs(rows: Rows) -> str:
 def at_level(rows: Rows, test: str) -> Rows:
     """The rows of a test at the usual level."""
     return [row for row in rows if row["alpha"] == LEVEL and row["test"] == test]
-
-
-def power_of_measures(result: StudyResult, axes: Axes) -> None:
-    """A bar for each measure: the share of pairs it separates at level 0.05 by the bootstrap; marks for other tests."""
-    rows = sorted(at_level(result.rows(), "bootstrap"), key=lambda row: row["power"])
-    names = [row["measure"] for row in rows]
-    axes.barh(names, [100 * row["power"] for row in rows], color=COLOURS[5], label=TESTS["bootstrap"])
-    for test, marker, colour in (("t", "o", COLOURS[0]), ("wilcoxon", "x", COLOURS[6])):
-        power = {row["measure"]: 100 * row["power"] for row in at_level(result.rows(), test)}
-        if power:
-            axes.plot([power[name] for name in names], names, marker, color=colour, markersize=4, label=TESTS[test])
-    axes.set(xlabel=f"pairs of runs separated at level {LEVEL:g} (%)", xlim=(0, 100))
-    axes.tick_params(axis="y", labelsize=8)
-    axes.legend(fontsize=8, **BESIDE)
-
-
-def bars(result: StudyResult) -> tuple[float, float]:
-    """The size of a figure with a bar for each measure."""
-    return 6.0, 1.2 + 0.22 * len(result.settings["measures"])
-
-
-power_by_measure.figure(figsize=bars)(power_of_measures)

@@ -12,17 +12,7 @@ import numpy as np
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.studies.study import (
-    BESIDE,
-    Progress,
-    Rows,
-    StudyResult,
-    check_choice,
-    pivot,
-    rows_by,
-    study,
-    track,
-)
+from rankbounds.studies.study import Progress, Rows, StudyResult, check_choice, pivot, rows_by, study, track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,23 +129,13 @@ def uncertainty_by_relevance_ratio(
 @uncertainty_by_relevance_ratio.figure(figsize=(8.4, 3.6), panels=lambda _: (1, 2))
 def contours_of_moments(result: StudyResult, axes: Any) -> None:
     """Contours of mean and standard deviation by relevance ratio and share of relevant documents (Figure 3)."""
-    settings = result.settings
-    chosen = {name: settings[name] for name in ("p", "n_documents", "judged_depth", "topics")}
+    ratio, share = np.linspace(0.05, 1, 39), np.linspace(0.05, 0.5, 19)
+    known = (result.settings[name] for name in ("p", "judged_depth", "topics"))
+    moments = rb.probability.urn_moments(result.settings["n_documents"], share[:, None], ratio, *known)
     for panel, what in zip(axes.flat, ("mean", "sd"), strict=True):
-        rb.plots.urn_contours(panel, what=what, **chosen)
+        panel.clabel(panel.contour(ratio, share, getattr(moments, what), levels=10, cmap="viridis"), fontsize=5.5)
+        panel.set(xlabel="relevance ratio w (1: random order)", ylabel="share of relevant documents q")
         panel.set_title({"mean": "mean", "sd": "standard deviation"}[what], fontsize=9)
-
-
-@uncertainty_by_relevance_ratio.figure(figsize=(5.6, 3.6))
-def moments_by_ratio(result: StudyResult, axes: Axes) -> None:
-    """Mean and standard deviation of what lies below the judged depth, by relevance ratio, a line for each share."""
-    for share, rows, colour in result.by("q"):
-        ratio, mean, sd = ([row[key] for row in rows] for key in ("relevance_ratio", "mean", "sd"))
-        axes.errorbar(ratio, mean, sd, label=f"q = {share:g}", color=colour, capsize=3, marker="o")
-    settings = result.settings
-    axes.set_xlabel("relevance ratio w (1: random order)")
-    axes.set_ylabel(f"mean RBP (p = {settings['p']:g}) below rank {settings['judged_depth']}, with sd", fontsize=9)
-    axes.legend(frameon=False)
 
 
 @study("Park 2016, Section 3")
@@ -209,17 +189,3 @@ def coverage_by_relevance_ratio(
             )
     told = "; ".join(f"{row['way']} at w = {row['relevance_ratio']:g} {row['coverage']:.1%}" for row in rows)
     return StudyResult(rows, f"Intervals of {confidence:.0%} hold the true mean: {told}.")
-
-
-@coverage_by_relevance_ratio.figure(figsize=(6.4, 3.6))
-def coverage_by_ratio(result: StudyResult, axes: Axes) -> None:
-    """How often each way's interval holds the truth, with two standard errors, by the quality of the system."""
-    axes.axhline(result.settings["confidence"], color="0.5", linestyle=":")
-    for way, rows, colour in result.by("way"):
-        ratio, coverage, error = (
-            [row[key] for row in rows] for key in ("relevance_ratio", "coverage", "standard_error")
-        )
-        axes.errorbar(ratio, coverage, 2 * np.array(error), label=way, color=colour, capsize=3, marker="o")
-    axes.set_xlabel("relevance ratio w (1: random order)")
-    axes.set_ylabel(f"intervals that hold the truth (p = {result.settings['p']:g})")
-    axes.legend(**BESIDE)

@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.studies.moffat_zobel import (
-    bars,
-    order_agreement,
-    power_of_measures,
-    share_of_pairs,
-    square,
-    tau_of_measures,
-)
+from rankbounds.studies.moffat_zobel import order_agreement, share_of_pairs
 from rankbounds.studies.study import (
     BESIDE,
     Floats,
@@ -60,21 +53,6 @@ def judgments_by_topic(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # n
     return StudyResult(found.rows(), found.words(), settings=found.settings)
 
 
-@judgments_by_topic.figure(figsize=(5.6, 3.2))
-def judgments_of_topics(result: StudyResult, axes: Axes) -> None:
-    """The least, mean and most judged documents of a topic, by kind."""
-    rows = [row for row in result.rows() if row["most"]]
-    for place, row in enumerate(rows):
-        axes.plot([row["least"], row["most"]], [place, place], color="0.6", linewidth=2, zorder=1)
-    axes.plot([row["mean"] for row in rows], range(len(rows)), "o", zorder=2, label="mean of the topics")
-    axes.set_yticks(range(len(rows)), [row["documents"] for row in rows])
-    axes.invert_yaxis()
-    axes.set_xscale("symlog", linthresh=1)
-    axes.set_xlim(left=0)
-    axes.set_xlabel("documents per topic (lines: least to most)")
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-
-
 @study("Sakai 2007, Table 2", best=BEST)
 def agreement_by_alternative(
     qrels: rb.Qrels,
@@ -94,9 +72,6 @@ def agreement_by_alternative(
         chance = f"Of {result.settings['runs']} runs, a tau of {least:.3f} or more is significant at 0.01."
         result = replace(result, answer=f"{result.answer} {chance}")
     return result
-
-
-agreement_by_alternative.figure(figsize=square)(tau_of_measures)
 
 
 @study("Sakai 2007, Table 3", best=BEST)
@@ -129,9 +104,6 @@ def power_by_alternative(
     ]
     tables = {f"Discriminative power at level {alpha:g}": printed}
     return StudyResult(rows, f"At level {alpha:g}, {share_of_pairs(rows)}", tables=tables)
-
-
-power_by_alternative.figure(figsize=bars)(power_of_measures)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -140,11 +140,6 @@ class StudyResult(Result):
     def fields(self) -> tuple[str, ...]:
         """The columns of all rows."""
         return tuple(dict.fromkeys(key for row in self.found for key in row))
-
-    def by(self, name: str) -> Iterator[tuple[Any, Rows, str]]:
-        """The rows of each value of a column, and a colour for them."""
-        for number, value in enumerate(dict.fromkeys(row[name] for row in self.found)):
-            yield value, [row for row in self.found if row[name] == value], colour_of(number)
 
 
 class Study:
@@ -295,6 +290,8 @@ class Study:
 
     def draw(self, result: StudyResult, ax: Axes | None = None) -> Any:
         """Draw the first figure."""
+        if not self.figures:
+            raise UsageError(f"{self.name} repeats a table and has no figure.")
         return next(iter(self.figures.values()))(result, ax)
 
 
@@ -440,15 +437,3 @@ def draw_boxes(axes: Axes, values: Sequence[Floats], names: Sequence[str], label
         line.set(color=COLOURS[1])
     axes.set_xticks(range(1, len(names) + 1), names, rotation=30 if len(names) > 6 else 0)
     axes.set_ylabel(label)
-
-
-def draw_shades(axes: Axes, table: Floats, names: Sequence[str], title: str) -> None:
-    """A square table of numbers up to 1, the darker the larger."""
-    least = float(np.nanmin(table))
-    axes.imshow(table, cmap="Blues", vmin=least - 0.1 * (1 - least), vmax=1.0)
-    for (a, b), shade in np.ndenumerate(table):
-        colour = "white" if shade > least + 0.5 * (1 - least) else "black"
-        axes.text(b, a, f"{shade:.2f}", ha="center", va="center", fontsize=6, color=colour)
-    axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize=7)
-    axes.set_yticks(range(len(names)), names, fontsize=7)
-    axes.set_title(title, fontsize=9)

@@ -23,7 +23,6 @@ from rankbounds.studies.study import (
     StudyResult,
     compare_printed,
     draw_boxes,
-    draw_series,
     extremes,
     list_words,
     pivot,
@@ -87,16 +86,6 @@ def ties_by_level(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # noqa: 
     return StudyResult(rows, answer, tables={"Share affected": table}, settings=size)
 
 
-@ties_by_level.figure(figsize=(6.0, 3.2))
-def shares_by_level(result: StudyResult, axes: Axes) -> None:
-    """The share of systems, lists and documents with ties and contradictions (Table 1)."""
-    shares = ((row["what"], level, 100 * row[level]) for row in result.rows() for level in LEVELS)
-    rows = [dict(zip(("what", "level", "share"), each, strict=True)) for each in shares]
-    draw_series(axes, rows, "level", "share", "{what}")
-    axes.set(ylabel="share affected (%)", ylim=(0, 102))
-    axes.legend(frameon=False, fontsize="small")
-
-
 @study("Yang, Moffat and Turpin 2016, Table 2")
 def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[float | str] = RHOS) -> StudyResult:
     """How much can bands of ranks take from any list at all?
@@ -121,14 +110,6 @@ def loss_by_rho(*, measures: Measures = tuple(PRINTED_LOSSES), rhos: Sequence[fl
     worst = max(rows, key=lambda row: row["loss"])
     answer = f"At most {worst['loss']:.4f} is lost (by {worst['measure']}, with rho = {worst['rho']})."
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
-
-
-@loss_by_rho.figure()
-def losses_by_rho(result: StudyResult, axes: Axes) -> None:
-    """The most that each measure can lose, by the growth of bands (Table 2)."""
-    draw_series(axes, result.rows(), "rho", "loss")
-    axes.set(xlabel="growth of bands, rho", ylabel="most that a score can lose", ylim=(0, None))
-    axes.legend(frameon=False)
 
 
 @study("Yang, Moffat and Turpin 2016, Figure 2", best=BEST)

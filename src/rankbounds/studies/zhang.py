@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.studies.study import COLOURS, Progress, Rows, StudyResult, compare_printed, pivot, study, track
+from rankbounds.studies.study import Progress, Rows, StudyResult, compare_printed, pivot, study, track
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -251,18 +251,3 @@ def _answer(rows: Rows) -> str:
         )
         sentences.append(f"{'One topic' if count == 1 else f'Mean over {count} topics'}: pairs decided {told}.")
     return " ".join(sentences)
-
-
-@deciding_by_persistence.figure(figsize=(6.4, 4.4))
-def decided_pairs(result: StudyResult, axes: Axes) -> None:
-    """How many pairs the relaxed and the exact range decide on one topic, by where a score is taken."""
-    rows = [row for row in result.rows() if row["topics"] == 1]
-    places = np.arange(len(rows))
-    for number, name in enumerate(("relaxed", "exact")):
-        decided = [100 * row[name] for row in rows]
-        axes.barh(places + 0.4 * number, decided, height=0.4, color=COLOURS[number], label=f"{name} range")
-    labels = [f"p = {row['from']:g} to {row['to']:g}, {row['digits']} digits" for row in rows]
-    axes.set_yticks(places + 0.2, labels, fontsize=8)
-    axes.invert_yaxis()
-    axes.set(xlim=(0, 100), xlabel="pairs of runs decided on one topic (%)")
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

@@ -6,28 +6,15 @@ Source: Zobel, How Reliable Are the Results of Large-Scale Information Retrieval
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.studies.study import (
-    BESIDE,
-    Measures,
-    Progress,
-    Rows,
-    StudyResult,
-    draw_series,
-    study,
-    track,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from rankbounds.studies.study import Measures, Progress, Rows, StudyResult, study, track
 
 EQUAL = 1e-12
 """Means closer than this are equal."""
-RESIDUAL_TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1)
 
 
 @study("Zobel 1998")
@@ -91,19 +78,3 @@ def change_by_leaving_a_group_out(
             f"{change[np.argmax(np.abs(change))]:+.4f}, places moved at most {int(np.abs(moved).max())}."
         )
     return StudyResult(rows, " ".join(answers), settings={"groups": len(names)})
-
-
-@change_by_leaving_a_group_out.figure(figsize=(6.4, 3.8))
-def changes_by_residual(result: StudyResult, axes: Axes) -> None:
-    """What each run gains or loses when its group is left out of the pool, against the residual that warns of it."""
-    draw_series(axes, result.rows(), "residual", "change", linestyle="", markersize=3, alpha=0.6)
-    axes.axhline(0, color="grey", linewidth=0.8, linestyle=":")
-    # Most runs lie close together near 0, a few far away: square roots bring them apart.
-    axes.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
-    axes.set_xlim(left=0)
-    axes.set_xticks([tick for tick in RESIDUAL_TICKS if tick <= 1.3 * max(row["residual"] for row in result.rows())])
-    axes.set(
-        xlabel=f"residual of {result.settings['warning']} without the group's own documents",
-        ylabel="change of the run's mean",
-    )
-    axes.legend(fontsize="x-small", **BESIDE)
