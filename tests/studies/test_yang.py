@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.studies import change_by_banding, range_by_ties, ties_by_level
-from rankbounds.studies.yang import boxes_of_changes, p_values_before_and_after
+from rankbounds.studies import change_by_banding, loss_by_rho, range_by_ties, ties_by_level
+from rankbounds.studies.yang import boxes_of_changes, p_values_before_and_after, worst_loss
 
 MEASURES = ["RR", "AP"]
 
@@ -99,7 +99,50 @@ def test_result_of_banding(collection, result, changes):
 
 def test_no_loss_exceeds_the_worst_difference(changes):
     for treatment, rho in enumerate(("1.4", "2.0")):
-        assert changes.differences(treatment, 0).max() <= rb.checking.worst_difference("RR", rho) + 1e-12
+        assert changes.differences(treatment, 0).max() <= worst_loss(rb.RR(), rho) + 1e-12
+
+
+TABLE_2 = {
+    "1.1": (0.0038, 0.0002, 0.0087, 10),
+    "1.2": (0.0119, 0.0052, 0.0231, 5),
+    "1.4": (0.0417, 0.0429, 0.0482, 2),
+    "1.7": (0.0833, 0.0945, 0.0777, 1),
+    "2.0": (0.0833, 0.1016, 0.0971, 1),
+    "1": (0.0, 0.0, 0.0, None),
+}
+
+
+@pytest.mark.parametrize("rho", TABLE_2)
+def test_worst_losses_of_table_2(rho):
+    rows = loss_by_rho(measures=("RR", "RBP(p=0.5)", "RBP(p=0.85)"), rhos=[rho]).rows()
+    assert [round(row["loss"], 4) for row in rows] == list(TABLE_2[rho][:3])
+    assert {row["rank_safe_depth"] for row in rows} == {TABLE_2[rho][3]}
+
+
+@pytest.mark.parametrize("measure", ["RR@8", "RR", "P@3", "P@5", "P@7", "DCG@6", "RBP(p=0.6)@7"])
+@pytest.mark.parametrize("rho", ["1.4", "2", "3"])
+def test_the_worst_loss_is_the_largest_over_all_runs(measure, rho):
+    """All lists with relevant documents among the first eight, long enough to hold the bands whole."""
+    exact = rb.Run.from_columns(["q"] * 16, [f"d{at:02d}" for at in range(16)], range(16, 0, -1))
+    gains = list(itertools.product((0, 1), repeat=8))[1:]
+    qrels = {f"{number}": {f"d{at:02d}": gain for at, gain in enumerate(one)} for number, one in enumerate(gains)}
+    before, after = (
+        rb.evaluate(qrels, dict.fromkeys(qrels, run.to_dict()["q"]), measure, ties="expected", bounds="none").value
+        for run in (exact, rb.Run(exact).banded(rho))
+    )
+    assert worst_loss(rb.measures.parse_measure(measure), rho) == pytest.approx(float((before - after).max()), abs=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["AP", "nDCG@5"])
+def test_measures_without_a_known_limit(measure):
+    with pytest.raises(rb.UsageError, match=f"No limit is known for {measure}"):
+        loss_by_rho(measures=measure, rhos=["1.4"])
+
+
+@pytest.mark.parametrize("rho", ["0.5", "nan", "1/0", "1e-999999999", "99999999999999999999"])
+def test_growth_that_cannot_be(rho):
+    with pytest.raises(rb.UsageError, match="rho must be"):
+        loss_by_rho(rhos=[rho])
 
 
 def test_a_study_needs_something_to_do(collection):
@@ -191,7 +234,7 @@ def test_the_study_states_what_bands_can_cost_at_most():
     rows = change_by_banding(qrels, runs, measures=["RR", "AP"], rhos=["2.0"], digits=[1]).rows()
     most = {(row["treatment"], row["measure"]): row["most_possible_loss"] for row in rows}
     assert most == {
-        ("rho=2.0", "RR"): rb.checking.worst_difference("RR", "2.0"),
+        ("rho=2.0", "RR"): worst_loss(rb.RR(), "2.0"),
         ("rho=2.0", "AP"): None,
         ("1 digits", "RR"): None,
         ("1 digits", "AP"): None,

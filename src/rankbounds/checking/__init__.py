@@ -1,4 +1,4 @@
-"""What is wrong with files, why numbers differ, and ties on purpose."""
+"""What is wrong with files, and why numbers differ."""
 
 from rankbounds.loading import load_when_used
 

@@ -1,15 +1,14 @@
-"""Ties on purpose: bands by exact arithmetic, worst differences, rounded scores."""
+"""Ties on purpose: bands by exact arithmetic, rounded scores."""
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.checking.bands import band_starts
+from rankbounds.collection.bands import band_starts
 
 RUN = rb.Run.from_columns(["q"] * 12, [f"d{at:02d}" for at in range(12)], [100 - at for at in range(12)], name="mine")
 
@@ -34,65 +33,9 @@ def test_golden_bands_are_fibonacci_numbers_only_at_first():
     assert widths[:12] == [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 234]
 
 
-def test_at_most_half_of_a_band_is_relevant_in_the_worst_case():
-    for rho in ("1.4", "2", "3"):
-        starts = band_starts(rho, 100)
-        for start, after in itertools.pairwise(starts.tolist()):
-            weights = 0.85 ** np.arange(start, after)
-            lost = np.cumsum(weights) - np.arange(1, weights.size + 1) * weights.mean()
-            assert np.argmax(lost) + 1 <= (weights.size + 1) / 2
-
-
 def test_rho_is_the_decimal_that_was_written():
     # 1.1 * 10 is 11.000000000000002 in floating point, and its ceiling 12 would make ranks 10 and 11 one band.
     assert 11 in band_starts(1.1, 20)
-    assert rb.checking.rank_safe_depth(1.1) == rb.checking.rank_safe_depth("1.1") == 10
-
-
-@pytest.mark.parametrize("rho", ["1.01", "1.1", "1.2", "1.4", "1.5", "1.7", "2.0", "2.5", "7"])
-def test_rank_safe_depth_is_the_last_rank_before_a_band_of_several(rho):
-    starts = band_starts(rho, 400)
-    width = np.diff(starts)
-    assert rb.checking.rank_safe_depth(rho) == starts[np.argmax(width > 1)] - 1
-    assert rb.checking.rank_safe_depth(1) is None
-
-
-TABLE_2 = {
-    "1.1": (0.0038, 0.0002, 0.0087),
-    "1.2": (0.0119, 0.0052, 0.0231),
-    "1.4": (0.0417, 0.0429, 0.0482),
-    "1.7": (0.0833, 0.0945, 0.0777),
-    "2.0": (0.0833, 0.1016, 0.0971),
-}
-
-
-@pytest.mark.parametrize("rho", TABLE_2)
-def test_worst_differences_of_table_2(rho):
-    found = [rb.checking.worst_difference(measure, rho) for measure in ("RR", "RBP(p=0.5)", "RBP(p=0.85)")]
-    assert [round(one, 4) for one in found] == list(TABLE_2[rho])
-
-
-@pytest.mark.parametrize("measure", ["RR@8", "RR", "P@3", "P@5", "P@7", "DCG@6", "RBP(p=0.6)@7"])
-@pytest.mark.parametrize("rho", ["1.4", "2", "3"])
-def test_worst_difference_is_the_largest_over_all_runs(measure, rho):
-    """All lists with relevant documents among the first eight, long enough to hold the bands whole."""
-    exact = rb.Run.from_columns(["q"] * 16, [f"d{at:02d}" for at in range(16)], range(16, 0, -1))
-    gains = list(itertools.product((0, 1), repeat=8))[1:]
-    qrels = {f"{number}": {f"d{at:02d}": gain for at, gain in enumerate(one)} for number, one in enumerate(gains)}
-    before, after = (
-        rb.evaluate(qrels, dict.fromkeys(qrels, run.to_dict()["q"]), measure, ties="expected", bounds="none").value
-        for run in (exact, rb.Run(exact).banded(rho))
-    )
-    largest = float((before - after).max())
-    assert rb.checking.worst_difference(measure, rho) == pytest.approx(largest, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("measure", "told"), [("AP", "not a sum over ranks"), ("nDCG@5", "not a sum"), ("DCG", "give it a depth")]
-)
-def test_measures_without_a_worst_difference(measure, told):
-    with pytest.raises(rb.UsageError, match=told):
-        rb.checking.worst_difference(measure, 1.4)
 
 
 @pytest.mark.parametrize("rho", ["0.9", "x", "nan", "inf", "1/0", -1])
@@ -165,14 +108,7 @@ def test_rounding_errors():
 @pytest.mark.parametrize("rho", ["0.5", "nan", "1/0", "1e999999999", "1e-999999999", "99999999999999999999"])
 def test_growth_that_cannot_be(rho):
     with pytest.raises(rb.UsageError):
-        rb.checking.worst_difference("RR", rho)
-    with pytest.raises(rb.UsageError):
         rb.Run(RUN).banded(rho)
-
-
-def test_no_limit_is_known_for_average_precision():
-    with pytest.raises(rb.UsageError, match="no known worst difference"):
-        rb.checking.worst_difference("AP", "1.4")
 
 
 def test_bands_take_what_evaluate_takes():
