@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 import rankbounds as rb
-from rankbounds.evaluation.engines import streaming
 
 MEASURES = ("RBP(p=0.8)", "AP", "nDCG@10")
 SMALL = 1 << 16
-"""The least memory that a stream takes: pieces of 4 KB, and judgments held whole up to 8 KB."""
+"""The least memory that a stream takes: pieces of 4 KB."""
 
 
 def outcome(evaluate: Any, qrels: Path, run: Path, **options: Any) -> Any:
@@ -41,17 +40,8 @@ def told(error: rb.RankboundsError) -> tuple[str, str, str]:
 
 
 def streamed(qrels: str, run: str, measures: Any, **options: Any) -> Any:
-    """As a stream of small pieces, judgments held whole where they are small."""
+    """As a stream of small pieces."""
     return rb.evaluate(qrels, run, measures, engine="stream", memory=SMALL, **options)
-
-
-def split(qrels: str, run: str, measures: Any, **options: Any) -> Any:
-    """As a stream whose judgments are always split by topic, together with the run."""
-    share, streaming.QRELS_SHARE = streaming.QRELS_SHARE, 1 << 40
-    try:
-        return rb.evaluate(qrels, run, measures, engine="stream", memory=SMALL, **options)
-    finally:
-        streaming.QRELS_SHARE = share
 
 
 def assert_same_outcome(engines: Any, qrels: bytes, run: bytes, folder: Path, **options: Any) -> Any:

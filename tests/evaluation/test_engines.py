@@ -34,7 +34,7 @@ ASSUMED = [
 
 
 def as_a_stream(folder):
-    """Files in pieces of a few lines; judgments are held whole, or split with the run where that is possible."""
+    """Files in pieces of a few lines."""
 
     def evaluate(qrels, runs, measures, **options):
         if not isinstance(qrels, dict):

@@ -1,4 +1,4 @@
-"""Files larger than memory: the same scores as in memory, whatever the pieces, and errors with the right places."""
+"""Runs larger than memory: the same scores as in memory, whatever the pieces, and errors with the right places."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from rankbounds.evaluation.engines.streaming import remove_abandoned, scratch_fo
 from rankbounds.files import topic_batches
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.topic_batches import LargeFile
-from same_outcome import assert_same_outcome, split, streamed
+from same_outcome import assert_same_outcome, streamed
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 
@@ -94,7 +94,6 @@ def assert_same(found, expected):
         assert ours.tie_range == pytest.approx(theirs.tie_range)
 
 
-@pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("order", ["grouped", "mixed"])
 @pytest.mark.parametrize(
     ("kind", "options"),
@@ -105,8 +104,7 @@ def assert_same(found, expected):
         ("plain", {"ties": "stated"}),
     ],
 )
-def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kind, options):
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+def test_scores_are_those_of_memory(tmp_path, order, kind, options):
     files = written(tmp_path, *lines(1, topics=30, order=order), kind)
     expected = rb.evaluate(*files, MEASURES, **options)
     for memory in (1 << 16, 1 << 19):
@@ -114,17 +112,14 @@ def test_scores_are_those_of_memory(tmp_path, monkeypatch, judgments, order, kin
     assert sorted(path.name for path in tmp_path.iterdir()) == ["qrels", "run"]
 
 
-@pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("order", ["grouped", "mixed"])
-def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path, monkeypatch, judgments, order):
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path, order):
     qrels, run = lines(1, topics=20, order=order)
     alike = [re.sub("doc-number", "number", line) for line in run]
     files = written(tmp_path, qrels, alike, "plain")
     (sentence,) = (told for told in rb.evaluate(*files, "AP").warnings() if "documents is judged" in told)
     found = evaluate_stream(*files, "AP", memory=1 << 16)
-    theirs = sentence.partition("documents such as")[0].replace(", for any topic", " for its topics")
-    expected = sentence.partition("documents such as")[0] if judgments == "whole" else theirs
+    expected = sentence.partition("documents such as")[0]
     assert [told.partition("documents such as")[0] for told in found.warnings() if "is judged" in told] == [expected]
     judged = {tuple(line.split()[:3:2]) for line in qrels}
     known = [line for line in run if tuple(line.split()[:3:2]) in judged][-1:]
@@ -132,11 +127,9 @@ def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path, monkeypat
     assert not any("is judged" in told for told in evaluate_stream(*files, "AP", memory=1 << 16).warnings())
 
 
-@pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("order", ["grouped", "mixed"])
-def test_lenient_reading_is_that_of_memory(tmp_path, monkeypatch, judgments, order):
+def test_lenient_reading_is_that_of_memory(tmp_path, order):
     """Broken lines come first in many pieces and parts, and some topics have no other line."""
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
     qrels, run = lines(8, order=order)
     broken = random.Random(9)
     for content, spoilt in (
@@ -164,10 +157,8 @@ def counted(met):
     return sorted((one.partition(":")[0], *sorted(re.findall(r"[a-z ]+: \d+ \(first: .*?\)", one))) for one in told)
 
 
-@pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("spoilt", ["qrels", "run"])
-def test_a_file_of_broken_lines_is_told(tmp_path, monkeypatch, judgments, spoilt):
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+def test_a_file_of_broken_lines_is_told(tmp_path, spoilt):
     files = dict(zip(("qrels", "run"), written(tmp_path, *lines(10), "plain"), strict=True))
     bad = {"qrels": "1 0 d grade\n", "run": "1 Q0 d 1 score t\n"}[spoilt]
     files[spoilt].write_text(bad * 3)
@@ -175,20 +166,8 @@ def test_a_file_of_broken_lines_is_told(tmp_path, monkeypatch, judgments, spoilt
         evaluate_stream(*files.values(), MEASURES, memory=1 << 16, lenient=True)
 
 
-def test_gains_are_scaled_by_the_whole_collection_when_judgments_are_split(tmp_path, monkeypatch):
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
-    qrels = [f"{topic} 0 d{doc} {3 if topic == 7 and not doc else 1}" for topic in range(200) for doc in range(9)]
-    run = [f"{topic} Q0 d{doc} 1 {99 - doc} t" for topic in range(200) for doc in range(3, 15)]
-    files = written(tmp_path, qrels, run, "plain")
-    measures = ["RBP(p=0.5,graded=true)", "nDCG", "DCG@5"]
-    assert_same(evaluate_stream(*files, measures, memory=1 << 16), rb.evaluate(*files, measures))
-
-
-@pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("order", ["grouped", "mixed"])
-def test_ties_by_a_key_of_ones_own(tmp_path, monkeypatch, judgments, order):
-    if judgments == "split":
-        monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+def test_ties_by_a_key_of_ones_own(tmp_path, order):
     files = written(tmp_path, *lines(6, topics=20, order=order), "plain")
     key = {f"doc-number-{number}": (number * 37) % 101 for number in range(300)}
     found = evaluate_stream(*files, MEASURES, memory=1 << 16, ties_key=key)
@@ -196,16 +175,13 @@ def test_ties_by_a_key_of_ones_own(tmp_path, monkeypatch, judgments, order):
     assert not np.allclose(found.value, rb.evaluate(*files, MEASURES).value)
 
 
-def test_words_for_grades(tmp_path, monkeypatch):
+def test_words_for_grades(tmp_path):
     qrels, run = lines(7)
     rows = [line.split() for line in qrels]
     qrels = [" ".join([*row[:3], "CCBAS"[int(row[3]) + 1]]) for row in rows]
     files = written(tmp_path, qrels, run, "plain")
     rule = "S=9,A=4,B=1"
     assert_same(evaluate_stream(*files, MEASURES, memory=1 << 20, gain=rule), rb.evaluate(*files, MEASURES, gain=rule))
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
-    with pytest.raises(rb.UsageError, match="numbers for grades"):
-        evaluate_stream(*files, MEASURES, memory=1 << 20, gain=rule)
 
 
 def test_pieces_are_small_and_hold_whole_topics(tmp_path):
@@ -251,7 +227,6 @@ def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
     assert_same(evaluate_stream(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
 
 
-@pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("order", ["grouped", "mixed"])
 @pytest.mark.parametrize(
     ("line", "told"),
@@ -261,8 +236,7 @@ def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
         ("{twice}", "is listed twice"),
     ],
 )
-def test_errors_name_the_line_of_the_file(tmp_path, monkeypatch, line, told, order, judgments):
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+def test_errors_name_the_line_of_the_file(tmp_path, line, told, order):
     qrels, run = lines(3, order=order)
     at = len(run) * 3 // 4
     while run[at].split()[0] == run[at - 1].split()[0] == run[at + 1].split()[0]:
@@ -305,9 +279,8 @@ def test_command(tmp_path, capsys):
     assert 'Did you mean "stream"?' in capsys.readouterr().err
 
 
-def test_lines_that_begin_with_control_characters_are_scored(tmp_path, monkeypatch):
+def test_lines_that_begin_with_control_characters_are_scored(tmp_path):
     """To the reader whatever is no greater than a blank is one; so it is where lines are split by topic."""
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
     qrels, run = lines(11, order="mixed")
     spoilt = [f"{chr(code)}{line}" for line, code in zip(run, range(1, 32), strict=False) if chr(code) not in "\n\r"]
     files = written(tmp_path, qrels, spoilt, "plain")
@@ -370,14 +343,12 @@ def mutated(content, mutations):
 def test_the_same_bytes_have_the_same_outcome(tmp_path, seed, order, qrels, run, lenient):
     contents = [("\n".join(part) + "\n").encode() for part in lines(seed, topics=12, order=order)]
     spoilt = [mutated(content, each) for content, each in zip(contents, (qrels, run), strict=True)]
-    assert_same_outcome([streamed, split], *spoilt, tmp_path, lenient=lenient)
+    assert_same_outcome([streamed], *spoilt, tmp_path, lenient=lenient)
 
 
-@pytest.mark.parametrize("judgments", ["whole", "split"])
 @pytest.mark.parametrize("spoilt", ["qrels", "run"])
 @pytest.mark.parametrize("kind", ["gzip", "bz2", "lzma", "zstandard", "parquet"])
-def test_damaged_files_are_one_sentence(tmp_path, monkeypatch, command, kind, spoilt, judgments):
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 if judgments == "whole" else 1 << 40)
+def test_damaged_files_are_one_sentence(tmp_path, command, kind, spoilt):
     files = dict(
         zip(("qrels", "run"), written(tmp_path, *lines(12), "parquet" if kind == "parquet" else "plain"), strict=True)
     )
@@ -394,8 +365,7 @@ def test_damaged_files_are_one_sentence(tmp_path, monkeypatch, command, kind, sp
         assert err.count("\n") == 1
 
 
-def test_a_value_that_is_none_in_parquet_names_the_file_of_the_user(tmp_path, monkeypatch):
-    monkeypatch.setattr(streaming, "QRELS_SHARE", 1 << 40)
+def test_a_value_that_is_none_in_parquet_names_the_file_of_the_user(tmp_path):
     qrels, run = written(tmp_path, *lines(13), "parquet")
     frame = polars.read_parquet(run)
     frame.with_columns(score=polars.when(polars.col("rank") == 7).then(None).otherwise("score")).write_parquet(run)
@@ -440,11 +410,9 @@ STOPPED = """
 import os, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it
 import rankbounds as rb
-from rankbounds.evaluation.engines import streaming
 def stop(done, of):
     assert os.listdir(sys.argv[3])
     os.kill(os.getpid(), getattr(signal, sys.argv[4]))
-streaming.QRELS_SHARE = 1 << 40
 rb.evaluate(sys.argv[1], sys.argv[2], "AP", engine="stream", memory=1 << 16, scratch=sys.argv[3], progress=stop)
 """
 
@@ -479,7 +447,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the greatest memory is read from /proc")
 def test_many_topics_take_the_memory_that_is_promised(tmp_path):
-    """For each topic some 100 bytes, and for each measure 24, or 48 with residuals, beside what is held at a time."""
+    """For each topic some 100 bytes, for each measure 24, or 48 with residuals, and for each judgment 200."""
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     taken = []
     for topics in (230_000, 330_000):
@@ -489,7 +457,7 @@ def test_many_topics_take_the_memory_that_is_promised(tmp_path):
             [sys.executable, "-c", MEASURED, str(qrels), str(run)], check=True, capture_output=True, text=True
         )
         taken.append(int(ended.stdout) * 1024)
-    assert taken[1] - taken[0] < 100_000 * 2 * (100 + 24 + 48)
+    assert taken[1] - taken[0] < 100_000 * (2 * (100 + 24 + 48) + 200)
 
 
 TWICE = MEASURED.replace("rankbounds.evaluate", "try: rankbounds.evaluate")
@@ -539,11 +507,9 @@ sys.exit(main(["evaluate", sys.argv[1], sys.argv[2], "-m", "AP", "--engine", "st
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are set otherwise there")
 @pytest.mark.parametrize("kind", ["plain", "parquet"])
-@pytest.mark.parametrize("full", ["run", "qrels"])
-def test_a_full_scratch_folder_is_named_with_what_to_do(tmp_path, kind, full):
+def test_a_full_scratch_folder_is_named_with_what_to_do(tmp_path, kind):
     qrels, run = lines(1, topics=200, order="mixed")
-    few = qrels[:5] if full == "run" else qrels
-    files = written(tmp_path, few, run, kind)
+    files = written(tmp_path, qrels[:5], run, kind)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     ended = subprocess.run(
@@ -552,7 +518,7 @@ def test_a_full_scratch_folder_is_named_with_what_to_do(tmp_path, kind, full):
     )  # fmt: skip
     assert (ended.returncode, ended.stdout) == (3, "")
     assert re.fullmatch(
-        rf"rankbounds: {scratch}: a copy of {tmp_path / full} that is sorted by topic cannot be written here "
+        rf"rankbounds: {scratch}: a copy of {tmp_path / 'run'} that is sorted by topic cannot be written here "
         r"\(File too large.*\)\. Free some space, or name another folder: scratch= in Python, the variable TMPDIR for "
         r"commands\.\n",
         ended.stderr,
@@ -570,11 +536,10 @@ assert scores.to_dict() == rb.evaluate(sys.argv[1], sys.argv[2], "AP").to_dict()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are set otherwise there")
-@pytest.mark.parametrize("whole", [True, False], ids=["runs split", "judgments and runs split"])
-def test_parts_may_be_more_than_files_that_are_open(tmp_path, whole):
+def test_parts_may_be_more_than_files_that_are_open(tmp_path):
     rows = np.random.default_rng(1).permutation(20_000)
     (tmp_path / "run").write_text("".join(f"{row % 500} Q0 document-{row} 1 {row} tag\n" for row in rows.tolist()))
-    judged = rows[: 900 if whole else None].tolist()
+    judged = rows[:900].tolist()
     (tmp_path / "qrels").write_text("".join(f"{row % 500} 0 document-{row} {row % 2}\n" for row in judged))
     ended = subprocess.run(
         [sys.executable, "-c", LIMITED, str(tmp_path / "qrels"), str(tmp_path / "run")], capture_output=True, text=True
@@ -638,8 +603,7 @@ BLANK = {"empty": b"\n", "blanks": b" \t\n", "comments": b"#\n", "one line": b" 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the greatest memory is read from /proc")
 @pytest.mark.parametrize("kind", BLANK)
-@pytest.mark.parametrize("what", ["run", "qrels"])
-def test_what_holds_no_data_takes_no_memory(tmp_path, kind, what):
+def test_what_holds_no_data_takes_no_memory(tmp_path, kind):
     """40 MB of blank lines in a few kilobytes: as much memory as without them."""
     zstandard = pytest.importorskip("zstandard", reason="zstandard is not installed")
     texts = {"qrels": "1 0 d 1\n2 0 e 1\n", "run": "1 Q0 d 1 1 t\n2 Q0 e 1 1 t\n"}
@@ -648,7 +612,7 @@ def test_what_holds_no_data_takes_no_memory(tmp_path, kind, what):
     for added in (b"", blank):
         for name, text in texts.items():
             half = len(text) // 2
-            content = text[:half].encode() + (added + b"\n" if name == what else b"") + text[half:].encode()
+            content = text[:half].encode() + (added + b"\n" if name == "run" else b"") + text[half:].encode()
             (tmp_path / name).write_bytes(zstandard.ZstdCompressor().compress(content))
         ended = subprocess.run(
             [sys.executable, "-c", MEASURED, str(tmp_path / "qrels"), str(tmp_path / "run")],

@@ -109,7 +109,7 @@ def evaluate(
         Called with the number of a run and each batch of its rankings, from several threads, to compute more from
         the lists without reading the runs twice.
     engine : {"local", "stream", "spark"}, default "local"
-        Where the work is done: in memory; ``"stream"`` for files larger than memory, topic by topic; ``"spark"`` by
+        Where the work is done: in memory; ``"stream"`` for runs larger than memory, topic by topic; ``"spark"`` by
         Spark, which also takes its own frames and paths on its file systems.
     memory : int or str, optional
         With ``engine="stream"``: how much to hold at a time, such as ``"512M"``.

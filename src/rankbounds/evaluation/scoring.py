@@ -200,12 +200,12 @@ def unmatched_documents(run: Run, qrels: Qrels) -> tuple[str, str] | None:
     return ours[0], theirs[0]
 
 
-def strange_documents(unmatched: tuple[str, str] | None, count: int, topics: str = ", for any topic") -> str:
+def strange_documents(unmatched: tuple[str, str] | None, count: int) -> str:
     """Say that none of a run's documents is judged, if these are many."""
     if unmatched is None or count < WORTH_A_WARNING:
         return ""
     return (
-        f"not one of its {count:,} documents is judged{topics}: do the ids differ by a prefix? "
+        f"not one of its {count:,} documents is judged, for any topic: do the ids differ by a prefix? "
         'The run has documents such as "{}", the judgments such as "{}".'.format(*unmatched)
     )
 
@@ -288,26 +288,25 @@ def score_joined(
 
 @dataclass(frozen=True)
 class JudgedTopics:
-    """All judged topics; ``facts`` may be of a part that knows the grades of the whole collection."""
+    """All judged topics, and what scoring by them may have to warn of."""
 
-    query_ids: list[str]
     facts: TopicFacts
-    without_relevant: list[str]
     knowing_more: list[str]
     """Topics that know more relevant documents than the assumptions allow."""
-    grades: Floats
     place: str = ""
     """What messages call the judgments."""
-    distinct: bool = False
-    """Are ``grades`` each listed once, not those of every judgment?"""
 
     @classmethod
     def of(cls, facts: TopicFacts, assumptions: Assumptions, place: str = "") -> JudgedTopics:
         """From all judgments in memory."""
-        query_ids, most = list(facts.query_ids), assumptions.most_relevant
+        most = assumptions.most_relevant
         more = [] if most is None else np.flatnonzero(facts.relevant(1.0) > most).tolist()
-        knowing_more = [query_ids[topic] for topic in more]
-        return cls(query_ids, facts, facts.without_relevant, knowing_more, facts.grade, place)
+        return cls(facts, [facts.query_ids[topic] for topic in more], place)
+
+    @property
+    def query_ids(self) -> list[str]:
+        """The topics in the order of the judgments."""
+        return list(self.facts.query_ids)
 
     def stack(self, sheets: Sequence[ScoreSheet], places: list[str], named: Sequence[bool] | None = None) -> Scores:
         """Join the sheets of all runs into one table, and warn."""
@@ -333,7 +332,7 @@ class JudgedTopics:
                 for measure, is_limited in zip(measures, limited.tolist(), strict=True)
                 if is_limited or assumptions.bounds_are_outer(measure, self.facts, tied=tied)
             ],
-            without_relevant=self.without_relevant,
+            without_relevant=self.facts.without_relevant,
             parts=_stack(parts, axis=1) if parts else None,
         )
         for message in [*scores.warnings(), *self._warnings(measures, assumptions)]:
@@ -348,16 +347,15 @@ class JudgedTopics:
                 f"({some(more)}): there the bounds allow for no further ones."
             )
         # Grades between 0 and 1 are gains to graded measures, but not relevant to binary ones.
-        fractions = int(np.count_nonzero((self.grades > 0) & (self.grades < 1)))
+        fractions = int(np.count_nonzero((self.facts.grade > 0) & (self.facts.grade < 1)))
         binary = [one for one in measures if "rel" in one.parameters and one.rel == 1.0 and not one.graded]
         if fractions and binary:
-            count = "Some" if self.distinct else str(fractions)
-            have = "judgment has a grade" if count == "1" else "judgments have grades"
+            have = "judgment has a grade" if fractions == 1 else "judgments have grades"
             yield (
-                f"{count} {have} between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
+                f"{fractions} {have} between 0 and 1, which {binary[0]} counts as non-relevant. Set rel, as in "
                 f"{binary[0].name}(rel=0.5), or use a graded measure such as RBP(graded=true) or nDCG."
             )
-        highest = float(np.max(self.grades, initial=0.0))
+        highest = float(np.max(self.facts.grade, initial=0.0))
         beyond = [one for one in measures if "rel" in one.parameters and one.rel > max(highest, 1.0) and not one.graded]
         if beyond and highest > 0:
             yield f"No document counts as relevant by {some(list(map(str, beyond)))}: the highest grade is {highest:g}."

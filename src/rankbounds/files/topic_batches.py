@@ -1,4 +1,4 @@
-"""Large files in pieces of whole topics, in bounded memory.
+"""Large files of runs in pieces of whole topics, in bounded memory.
 
 A file with contiguous topics is read once. Any other is first split into several files on disk, each with whole topics,
 by a hash of the topic. TREC files (also compressed) and Parquet are supported.
@@ -28,7 +28,7 @@ from rankbounds.files import named_columns, parquet, trec
 from rankbounds.files.compression import is_compressed
 from rankbounds.files.formats import recognise
 from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, line_of
-from rankbounds.files.named_columns import QRELS_COLUMNS, ColumnNames, Columns
+from rankbounds.files.named_columns import ColumnNames, Columns
 from rankbounds.files.objects import columns_of, ids_of_series
 from rankbounds.files.opening import STANDARD_INPUT, Text, changed, stream, text_of
 from rankbounds.files.trec import Layout, NothingReadError
@@ -176,7 +176,7 @@ class LargeFile:
     @property
     def parquet(self) -> bool:
         """Is it Parquet? Everything else must be lines of TREC."""
-        return parquet.is_parquet(self.path, QRELS_COLUMNS)
+        return parquet.is_parquet(self.path, self.names)
 
     def _texts(self, size: int | None = None, *, data_alone: bool = False) -> Iterator[Text]:
         """Yield the file in blocks of lines that need not be of whole topics."""
@@ -281,7 +281,7 @@ class LargeFile:
     def _first_line(self) -> tuple[Layout, str | None]:
         """Return what the first line of the file shows: the layout and the tag of all its parts."""
         fields, place = first_fields(self.path)
-        layout = trec.qrels_layout(fields, place) if self.names is QRELS_COLUMNS else trec.run_layout(fields, place)
+        layout = trec.run_layout(fields, place)
         return layout, trec.tag_of(fields, layout)
 
     def _parse_lines(self, text: Text, first_line: tuple[Layout, str | None], distinct: bool = False) -> Columns:

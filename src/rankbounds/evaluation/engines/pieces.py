@@ -101,41 +101,34 @@ class RunInPieces:
         self.unmatched: list[tuple[str, str] | None] = []
         """Of each piece with documents: one of these and a judged one, if none is judged."""
 
-    def add(self, piece: ScoredPiece, places: Ints | None = None) -> bool:
-        """Add the scores of a piece; return False if the run had one of its topics already.
-
-        ``places`` are the numbers of its topics here, if the piece was scored against some of the judgments only.
-        """
-        numbers = piece.topics if places is None else places[piece.topics]
-        is_new = not self.met[numbers].any()
+    def add(self, piece: ScoredPiece) -> bool:
+        """Add the scores of a piece; return False if the run had one of its topics already."""
+        is_new = not self.met[piece.topics].any()
         if piece.name != (self.tag or piece.name):
             raise several_runs(self.place, [str(self.tag), piece.name])
         self.tag = piece.name
-        self.sheet.put(numbers, piece.sheet)
-        self.met[numbers] = True
+        self.sheet.put(piece.topics, piece.sheet)
+        self.met[piece.topics] = True
         self.unknown += piece.unknown
         self.prepared += piece.prepared
         self.documents += piece.documents
         self.unmatched += [piece.unmatched] * (piece.documents > 0)
         return is_new
 
-    def add_missing(self, facts: TopicFacts, places: Ints | None = None) -> None:
+    def add_missing(self, facts: TopicFacts) -> None:
         """Score judged topics in no piece as empty lists, if they count."""
-        missing = np.flatnonzero(~(self.met if places is None else self.met[places]))
+        missing = np.flatnonzero(~self.met)
         if self.scoring.assumptions.topics == "judged" and missing.size:
             sheet = ScoreSheet(self.scoring, missing.size, missing)
             sheet.fill_empty(missing, facts)
-            self.sheet.put(missing if places is None else places[missing], sheet)
+            self.sheet.put(missing, sheet)
 
-    def finish(self, judged: JudgedTopics, searched: str = ", for any topic") -> ScoreSheet:
-        """Return the scores of all topics; raise if none is judged.
-
-        ``searched`` says for which topics a document that no piece found judged was looked for.
-        """
+    def finish(self, judged: JudgedTopics) -> ScoreSheet:
+        """Return the scores of all topics; raise if none is judged."""
         missing = [judged.query_ids[number] for number in np.flatnonzero(~self.met).tolist()]
         if not self.met.any():
             raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])
         prepared = self.scoring.preparation.words(self.prepared) if self.scoring.preparation else ""
         unmatched = self.unmatched[0] if self.unmatched and all(self.unmatched) else None
-        strange = strange_documents(unmatched, self.documents, searched)
+        strange = strange_documents(unmatched, self.documents)
         return self.sheet.finish(self.name or self.tag or "", missing, self.unknown, prepared, strange)
