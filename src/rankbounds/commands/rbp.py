@@ -285,7 +285,6 @@ def run_persistence(options: Options) -> None:
         _column("confidence", None, None),
         _column("sessions"),
         _column("expected_examined", 2, "examined on average"),
-        _column("misfit", 4, "p-value of fit"),
         _column("tau", 4, "Kendall's tau"),
         interval("p_from", "p_to", "equally good p", lambda p: number(p, 2)),
         Column("p_from", None),
@@ -418,7 +417,7 @@ def _persistence(text: str) -> float:
 
 def transfer_measure(options: Options) -> None:
     """Convert a score of any sum of fixed weights to another one."""
-    from rankbounds.rbp.fixed_weights import transfer_weights
+    from rankbounds.rbp.other_persistence import transfer_weights
 
     own = ("p", "against", "digits", "depth", "method", "vectors", "figure")
     for flag in options_given(options, *own):

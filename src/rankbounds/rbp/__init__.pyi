@@ -4,16 +4,15 @@ from rankbounds.rbp.contributions import list_contributions as list_contribution
 from rankbounds.rbp.crossings import find_crossings as find_crossings
 from rankbounds.rbp.curves import bounds_by_depth as bounds_by_depth
 from rankbounds.rbp.curves import bounds_by_persistence as bounds_by_persistence
-from rankbounds.rbp.fixed_weights import transfer_weights as transfer_weights
 from rankbounds.rbp.other_persistence import compare_published as compare_published
 from rankbounds.rbp.other_persistence import transfer as transfer
+from rankbounds.rbp.other_persistence import transfer_weights as transfer_weights
 from rankbounds.rbp.planning import fit_persistence as fit_persistence
 from rankbounds.rbp.planning import persistence_agreement as persistence_agreement
 from rankbounds.rbp.planning import plan_depth as plan_depth
 from rankbounds.rbp.planning import plan_persistence as plan_persistence
 from rankbounds.rbp.planning import plan_residual as plan_residual
 from rankbounds.rbp.published_score import Published as Published
-from rankbounds.rbp.published_score import greedy_vectors as greedy_vectors
 from rankbounds.rbp.published_score import significant_ranks as significant_ranks
 
 __all__: list[str]

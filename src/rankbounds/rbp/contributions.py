@@ -63,29 +63,27 @@ def list_contributions(
     refused = {"topics": "a single topic is shown."}
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Contributions need")
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    whole = reading.run(run)
-    query = str(query_id)
-    if query not in whole.query_ids or query not in facts.query_ids:
-        lacking = "judgments have" if query in whole.query_ids else f'run "{whole.name}" has'
-        known = list(facts.query_ids if query in whole.query_ids else whole.query_ids)
+    every_topic, query = reading.run(run), str(query_id)
+    if query not in every_topic.query_ids or query not in facts.query_ids:
+        lacking = "judgments have" if query in every_topic.query_ids else f'run "{every_topic.name}" has'
+        known = list(facts.query_ids if query in every_topic.query_ids else every_topic.query_ids)
         raise DataError(f'The {lacking} no topic "{query}".{did_you_mean(query, known)}')
-    of_topic = whole.filter({query})
-    shared = replace(assumptions, topics="shared")
-    rankings = next(join_lists(of_topic, facts, shared).batches)
+    of_topic = every_topic.filter({query})
+    rankings = next(join_lists(of_topic, facts, replace(assumptions, topics="shared")).batches)
     assert rankings.row is not None
     grade = rankings.grade[0].tolist()
     rows = []
-    tables = [(str(measure), *_of(measure, rankings)) for measure in parse_measures(measures)]
+    tables = [(str(measure), *_contributions_to(measure, rankings)) for measure in parse_measures(measures)]
     for row, doc in enumerate(of_topic.pairs.docs.take(rankings.row[0]).to_list()):
         judged = not np.isnan(grade[row])
-        place = (whole.name, query, row + 1, doc, grade[row] if judged else None)
+        place = (of_topic.name, query, row + 1, doc, grade[row] if judged else None)
         for label, adds, share, could in tables:
             cells = (label, float(adds[row]), float(share[row]), None if judged or could is None else float(could[row]))
             rows.append(dict(zip(FIELDS, (*place, *cells), strict=True)))
     return rows
 
 
-def _of(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Floats | None]:
+def _contributions_to(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Floats | None]:
     judged = rankings.assume(0.0)
     could = None
     if is_weighted_sum(measure) or isinstance(measure, Normalised):

@@ -1,8 +1,7 @@
 """Crossings of two runs: the persistences where the leader by RBP changes, and where the lead is certain.
 
 The difference of two RBP scores is 1 - p times a polynomial in p whose coefficients count relevant documents by rank;
-differences of bounds are polynomials too. Their signs are looked at on a fine grid of p, and every change between two
-of its points is refined by bisection.
+differences of bounds are polynomials too.
 """
 
 from __future__ import annotations
@@ -123,7 +122,9 @@ def find_crossings(
     >>> [(row["from"], row["to"], round(row["p"], 4)) for row in found if row["change"] == "winner"]
     [('top', 'deep', 0.618)]
     """
-    template = _template(measure)
+    template = measure or RBP()
+    if template.by_topic:
+        raise UsageError("Crossings need one scale for all topics: leave out by_topic.")
     refused = {"topics": "every judged topic counts."}
     assumptions, reading = chosen_options(options, RankingOptions, refused=refused, one_order="Crossings need")
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
@@ -139,10 +140,7 @@ def find_crossings(
 def lead_changes(
     runs: Sequence[tuple[str, Sequence[Rankings]]], facts: TopicFacts, measure: RBP
 ) -> list[tuple[float, str, str]]:
-    """Find where the lead of two runs changes, from their rankings: p, the leader below it, the leader above.
-
-    These are the rows of ``find_crossings`` with a new winner.
-    """
+    """Find where the lead of two runs changes, from their rankings: p, the leader below it, the leader above."""
     pair = _Pair.of(runs, facts, measure)
     before, changes = sign_changes(pair.coefficients(range(len(facts.query_ids)), "value"))
     leads = []
@@ -152,17 +150,10 @@ def lead_changes(
     return leads
 
 
-def _template(measure: RBP | None) -> RBP:
-    template = measure or RBP()
-    if template.by_topic:
-        raise UsageError("Crossings need one scale for all topics: leave out by_topic.")
-    return template
-
-
 def sign_changes(coefficients: Floats) -> tuple[int, list[tuple[float, int]]]:
-    """Return the sign of a polynomial near 0, and where between 0 and 1 it changes, with the sign from there on.
+    """Return a polynomial's sign near 0, and where between 0 and 1 it changes (touching 0 is none), with the sign.
 
-    Coefficients are listed from the constant term up. A place where the polynomial only touches 0 is no change.
+    Coefficients are listed from the constant term up.
     """
     places = np.flatnonzero(coefficients)
     if not places.size:
@@ -199,7 +190,7 @@ def _bisect(terms: Floats, low: float, high: float, before: int) -> float:
 
 @dataclass(frozen=True)
 class _Lists:
-    """What one run retrieved: by topic and rank the gain, and whether the document is unjudged."""
+    """What one run retrieved, by topic and rank."""
 
     gain: Floats
     holes: Flags
@@ -222,8 +213,6 @@ class _Lists:
 
 @dataclass(frozen=True)
 class _Pair:
-    """The lists of two runs, whose differences are polynomials in p."""
-
     lists: list[_Lists]
     largest_gain: float
     names: dict[int, str]
@@ -236,7 +225,6 @@ class _Pair:
         return cls([_Lists.of(each, facts, template) for _, each in runs], largest, {1: one, -1: other, 0: TIED})
 
     def regions(self, query: str, topics: Sequence[int]) -> list[dict[str, Any]]:
-        """The ranges of p in which the same run is ahead and equally certain, for the mean of these topics."""
         signs, turns = {}, []
         for which in ("value", "low", "high"):
             signs[which], changes = sign_changes(self.coefficients(topics, which))

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 GRID = tuple(hundredth / 100 for hundredth in range(100))
-"""Persistences 0, 0.01, ..., 0.99."""
 PERSISTENCES = (0.5, 0.8, 0.95)
 """Those looked at where none are named: users who read 2, 5 and 20 documents on average."""
 

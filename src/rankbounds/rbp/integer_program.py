@@ -44,20 +44,17 @@ FEASIBILITY = 1e-6
 
 @dataclass(frozen=True)
 class End:
-    """One end of a range."""
+    """One end of a range: no list passes the bound, and if it is reached, one attains it."""
 
     bound: float
-    """No list passes it."""
     reached: bool
-    """Whether the solver finished and a list attains the bound, so that no tighter one exists."""
     feasible: bool = True
 
 
 def solve(published: Published, to: float, *, highest: bool, time_limit: float, wider: float = 0.0) -> End:
-    """Return the least or the greatest score at persistence ``to`` of lists with one published score.
+    """Return the least score at persistence ``to`` with unjudged documents non-relevant, or the greatest with relevant.
 
-    The greatest counts unjudged documents as relevant, the least as non-relevant. Scores and residuals are those that
-    round to the printed ones; their intervals are widened by the share ``wider`` at either end.
+    Scores and residuals are those that round to the printed ones, in intervals widened by the share ``wider``.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -87,10 +84,7 @@ def solve(published: Published, to: float, *, highest: bool, time_limit: float, 
 
 @contextlib.contextmanager
 def mute_solver() -> Iterator[None]:
-    """Keep the solver's output off standard output: HiGHS has a line of debugging that no option turns off.
-
-    For a program that owns its standard output; what other threads print meanwhile is lost.
-    """
+    """Keep the solver's output off standard output: HiGHS has a line of debugging that no option turns off."""
     sys.stdout.flush()
     try:
         kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
@@ -144,7 +138,7 @@ class _Columns:
         self.tail_at_other_p = to**ranks - (beyond[1] if self.residual is None else 0.0)
 
     def at_other_p(self, *, with_unjudged: bool) -> Floats:
-        """The score at the other persistence of each column's unit, the tail left out."""
+        """Return what each column's unit scores at the other persistence."""
         gain = self.other_weights.copy()
         if not with_unjudged:
             gain[self.ranks :] = 0.0
@@ -177,7 +171,7 @@ class _Columns:
         return rows
 
     def _known(self, known: tuple[float, float], columns: slice, tail: float) -> tuple[Any, float, float]:
-        """The row that holds a printed number to its rounding interval."""
+        """Return the row that holds a printed number to its rounding interval."""
         row = np.zeros(len(self.upper))
         row[columns] = self.score_weights[columns]
         scale = max((known[1] - known[0]) / 2, row.max(initial=0.0) / LARGEST_COEFFICIENT, 1e-300)

@@ -1,15 +1,9 @@
-"""A published RBP score at another persistence: its range, and comparisons of such ranges.
+"""A published RBP score at another persistence (or by other fixed weights): its range, and comparisons of ranges.
 
-The lists whose score rounds to the printed one have a range of scores at another persistence p'. Three methods find it:
-
-``relaxed``
-    lets every rank hold any gain from 0 to 1. The weight of a rank at p' over that at p is monotone in rank, so the
-    greatest score fills the list from one end and the least from the other: a closed form. It always holds, and is the
-    tightest for gains of any size and in the limit of many topics.
-``exact``
-    solves the integer program over lists of whole documents, binary or with gain levels, one list or a mean over n.
-``greedy``
-    is the paper's. It can be violated, and is given for comparison.
+The ``relaxed`` range lets every rank hold any gain from 0 to 1. The weight of a rank at one p over that at another is
+monotone in rank, so the greatest score fills the list from one end and the least from the other: a closed form, the
+tightest for gains of any size and in the limit of many topics. ``exact`` solves the integer program over lists of whole
+documents, one list or a mean over n. ``greedy`` is the paper's, which can be violated.
 
 Source: Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, ADCS 2008; see ``docs/errata.md``.
 """
@@ -21,10 +15,15 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
+from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice, check_persistence
 from rankbounds.errors import DataError, UsageError
+from rankbounds.measures import RankWeighted, parse_measure
+from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.rbp.integer_program import solve
-from rankbounds.rbp.published_score import Published
+from rankbounds.rbp.published_score import Printed, Published
 
 Method: TypeAlias = Literal["exact", "relaxed", "greedy"]
 METHODS = ("exact", "relaxed", "greedy")
@@ -41,8 +40,7 @@ class Transferred:
     to: float
     low: float
     high: float
-    method: str
-    """Which way the range was found: ``exact``, ``relaxed`` or ``greedy``."""
+    method: Method
     proven: bool
     """Whether both ends are known to be as tight as what is known of the score allows. The range holds either way,
     unless it is ``greedy``."""
@@ -263,3 +261,96 @@ def compare_published(
     if max(a.topics, b.topics) > 1:
         advice.append("The scores of the single topics would narrow the range of a mean.")
     return PublishedComparison(meetings, tuple(advice))
+
+
+# ---- other measures with fixed weights ----
+
+
+@dataclass(frozen=True)
+class WeightedRange:
+    """The range of a score by another measure."""
+
+    score: str
+    measure: RankWeighted
+    to: RankWeighted
+    low: float
+    high: float
+
+    @property
+    def within(self) -> str:
+        """The range as text, rounded outwards."""
+        return outward_interval(self.low, self.high, limit=float(_weights(self.to, self.to.cutoff or 0).sum()))
+
+    def __str__(self) -> str:
+        return f"{self.measure} of {self.score} lies in {self.within} by {self.to}"
+
+
+def transfer_weights(
+    score: str | float, measure: MeasureLike, to: MeasureLike, *, residual: str | float | None = None
+) -> WeightedRange:
+    """Bound a published score by another sum of fixed weights over ranks: DCG at another depth, SDCG of another base.
+
+    Parameters
+    ----------
+    score
+        The score as printed: ``"0.4320"`` is known to four decimals.
+    measure, to
+        The measure it was published in, and the one wanted: P, RBP, DCG, SDCG with a depth, such as
+        ``"SDCG(base=2)@10"``.
+    residual
+        The most that unjudged documents could add to the score, as printed. The range then holds for the score with all
+        documents judged; without it, unjudged documents count as non-relevant in both.
+
+    Returns
+    -------
+    WeightedRange
+        ``low`` and ``high`` hold for all lists with gains between 0 and 1, and for means over topics. Lists with binary
+        relevance may have a narrower range.
+
+    Examples
+    --------
+    >>> import rankbounds as rb
+    >>> print(rb.rbp.transfer_weights("0.5000", "P@2", "P@4"))
+    P@2 of 0.5000 lies in [0.2499, 0.7501] by P@4
+    """
+    source, target = (_parse_weighted(one) for one in (measure, to))
+    depth = max(source.cutoff or 0, target.cutoff or 0)
+    from_weights, to_weights = (_weights(one, depth) for one in (source, target))
+    most = float(from_weights.sum())
+    printed, open_ = Printed.read("score", score), Printed.read("residual", residual or 0)
+    least, greatest = printed.range
+    if printed.value < 0 or least > most:
+        raise DataError(f"{source} lies between 0 and {most:.4f}, and {score} does not.")
+    if open_.value < 0:
+        raise DataError(f"A residual is at least 0, not {residual}.")
+    low = _extreme(least, from_weights, to_weights, highest=False)
+    most = min(most, greatest + (open_.range[1] if residual else 0.0))
+    high = _extreme(most, from_weights, to_weights, highest=True)
+    return WeightedRange(str(score), source, target, max(0.0, low - ARITHMETIC), high + ARITHMETIC)
+
+
+def _parse_weighted(given: MeasureLike) -> RankWeighted:
+    measure: Any = parse_measure(given)
+    if not isinstance(measure, RankWeighted) or measure.cutoff is None:
+        raise UsageError(f"{measure} has no fixed weights down to a depth. Use P@10, DCG@10, SDCG@10 or RBP@10.")
+    return measure
+
+
+def _weights(measure: RankWeighted, depth: int) -> Floats:
+    weights = np.zeros(depth)
+    weights[: measure.cutoff] = measure.weights(measure.cutoff or 0)
+    return weights
+
+
+def _extreme(score: float, weights: Floats, wanted: Floats, *, highest: bool) -> float:
+    """Return the greatest (or least) sum of wanted weights of gains from 0 to 1 that score this.
+
+    The ranks are filled by falling (or rising) wanted weight over weight, one of them in part.
+    """
+    free = float(wanted[weights == 0].sum()) if highest else 0.0  # ranks that the score says nothing about
+    bound = weights > 0
+    ratio = wanted[bound] / weights[bound]
+    order = np.argsort(-ratio if highest else ratio, kind="stable")
+    before = np.cumsum(weights[bound][order]) - weights[bound][order]
+    gain = np.clip((score - before) / weights[bound][order], 0.0, 1.0)
+    return free + float(gain @ wanted[bound][order])

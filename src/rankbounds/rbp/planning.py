@@ -1,6 +1,4 @@
-"""Planning an evaluation with RBP: which p, from how far users read or by agreement with other measures; how deep to
-judge for it, and what a pool depth supports.
-"""
+"""Planning an evaluation with RBP: which p, how deep to judge for it, and what a pool depth supports."""
 
 from __future__ import annotations
 
@@ -29,7 +27,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 FINE_GRID = (*GRID, *(thousandth / 1000 for thousandth in range(991, 1000)))
-"""Persistences 0, 0.01, ..., 0.99, 0.991, ..., 0.999."""
+FINEST = 6
+"""Decimals of a persistence that a depth supports."""
 
 
 def fit_persistence(
@@ -49,9 +48,8 @@ def fit_persistence(
     -------
     dict
         ``p``, the share of decisions to continue (maximum likelihood); ``ci_low, ci_high``, its interval, exact if the
-        number of stops was fixed; the number of ``sessions``; ``expected_examined``, the documents that a user of this
-        p reads on average; and ``misfit``, the p-value of a chi-squared test of the geometric model (None for too few
-        sessions). If it is small, no single p describes these users, and the interval is too narrow.
+        number of stops was fixed; the number of ``sessions``; and ``expected_examined``, the documents that a user of
+        this p reads on average.
 
     Examples
     --------
@@ -78,13 +76,12 @@ def fit_persistence(
         "confidence": confidence,
         "sessions": stops + float(unseen.sum()),
         "expected_examined": 1 / (1 - p),
-        "misfit": _misfit(ended, unseen, p),
     }
 
 
 def _stops(counts: Any) -> tuple[Floats, Floats]:
     """Return by rank how many sessions ended there, and how many were seen to go no further."""
-    table: dict[tuple[int, bool], float] = {}
+    sessions: dict[tuple[int, bool], float] = {}
     for rank, number in counts.items() if isinstance(counts, Mapping) else counts:
         text = str(rank).strip()
         try:
@@ -93,31 +90,14 @@ def _stops(counts: Any) -> tuple[Floats, Floats]:
             raise DataError(f'The line "{rank},{number}" is not a rank and a count.') from None
         if depth < 1 or not 0 <= value < np.inf:
             raise DataError(f'The line "{rank},{number}": ranks count from 1 on, and counts are not negative.')
-        if (depth, text.endswith("+")) in table:
+        if (depth, text.endswith("+")) in sessions:
             raise DataError(f"Rank {text} is listed twice.")
-        table[depth, text.endswith("+")] = value
-    if not table:
+        sessions[depth, text.endswith("+")] = value
+    if not sessions:
         raise DataError("There are no counts.")
-    ranks = range(1, max(depth for depth, _ in table) + 1)
-    ended, unseen = (np.array([table.get((rank, mark), 0.0) for rank in ranks]) for mark in (False, True))
+    ranks = range(1, max(depth for depth, _ in sessions) + 1)
+    ended, unseen = (np.array([sessions.get((rank, mark), 0.0) for rank in ranks]) for mark in (False, True))
     return ended, unseen
-
-
-def _misfit(ended: Floats, unseen: Floats, p: float) -> float | None:
-    """Return the p-value of Pearson's test; None for too few sessions, or with sessions lost on the way."""
-    from scipy.stats import chi2
-
-    sessions = ended.sum() + unseen.sum()
-    if unseen[:-1].any() or not 0 < p < 1:
-        return None
-    expected = sessions * (1 - p) * p ** np.arange(ended.size - 1)  # (who went to the last rank may have gone on)
-    left = sessions - np.cumsum(expected)
-    ranks = int(np.cumprod((expected >= 5) & (left >= 5)).sum())
-    if ranks < 2:
-        return None
-    observed = np.append(ended[:ranks], sessions - ended[:ranks].sum())
-    expected = np.append(expected[:ranks], left[ranks - 1])
-    return float(chi2.sf(((observed - expected) ** 2 / expected).sum(), ranks - 1))
 
 
 def persistence_agreement(
@@ -184,10 +164,6 @@ def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             warn(f"{name} agrees best at {chosen['p']:g}, the largest p that was tried; a larger one may agree better.")
         best.append({**chosen, "p_from": table[ties[0]]["p"], "p_to": table[last]["p"], "tau": most})
     return best
-
-
-FINEST = 6
-"""Decimals of a persistence that a depth supports."""
 
 
 def expected_examined(p: float) -> float:
@@ -263,13 +239,13 @@ def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: in
         digits = math.floor(known + near)
         if digits and known - digits < near and not Fraction(repr(p)) ** depth < Fraction(1, 10**digits):
             digits -= 1
-    found = {"p": p, "depth": depth, "residual": float(p) ** depth, "digits": digits}
-    found["print_at_most"] = None if digits is None else digits + 1
+    plan = {"p": p, "depth": depth, "residual": float(p) ** depth, "digits": digits}
+    plan["print_at_most"] = None if digits is None else digits + 1
     if relevant is not None:
-        found["ceiling"] = 1 - float(p) ** relevant
+        plan["ceiling"] = 1 - float(p) ** relevant
     if rank is not None:
-        found["reaches"] = float(p) ** (rank - 1)
-    return found | {"expected_examined": expected_examined(p)}
+        plan["reaches"] = float(p) ** (rank - 1)
+    return plan | {"expected_examined": expected_examined(p)}
 
 
 def plan_persistence(depth: int, digits: int) -> float:

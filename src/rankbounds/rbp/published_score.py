@@ -1,10 +1,9 @@
 """A published RBP score: what its printed digits, residual, depth and grades imply about the lists behind it.
 
-The greedy vectors are the method of Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, ADCS 2008,
-as printed. A vector is built from rank 1 down. A rank must be 0 if a relevant document would exceed the score, and 1 if
-the ranks below could no longer reach it; every other rank is a choice. Always choosing 1 gives the lexicographically
-greatest vector, R_G, always choosing 0 the least, R_L. These need *not* be the extremes at another persistence (see
-``docs/errata.md``): for bounds that hold, use ``transfer``.
+The greedy vectors are those of Zhang, Park and Moffat, Parameter Sensitivity in Rank-Biased Precision, ADCS 2008, built
+from rank 1 down. A rank must be 0 if a relevant document would exceed the score, and 1 if the ranks below could no
+longer reach it; every other rank is a choice. Always choosing 1 gives R_G, always choosing 0 R_L. These need *not* be
+the extremes at another persistence (see ``docs/errata.md``).
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def significant_ranks(p: float, precision: float = 1e-4) -> int:
 
 
 def accumulate(vector: ArrayLike, p: float) -> Floats:
-    """RBP of vectors whose last axis is rank: acc(i) for a prefix, the score for a whole vector."""
+    """RBP of vectors whose last axis is rank."""
     relevance = np.asarray(vector, dtype=np.float64)
     weighted: Floats = relevance @ ((1 - p) * p ** np.arange(relevance.shape[-1]))
     return weighted
@@ -72,7 +71,7 @@ def cannot_occur(score: float | str, p: float) -> str:
 
 @dataclass(frozen=True)
 class GreedyVectors:
-    """R_G and R_L of scores, with the unjudged ranks of R'_G and R'_L; rank is the last axis."""
+    """R_G and R_L, with the unjudged ranks (NA) of R'_G and R'_L shifted to early and late; rank is the last axis."""
 
     p: float
     precision: float
@@ -81,9 +80,7 @@ class GreedyVectors:
     choices_greatest: Flags
     """Where R_G had a choice."""
     unjudged_greatest: Flags
-    """The NA positions of R'_G, shifted to early ranks."""
     unjudged_least: Flags
-    """The NA positions of R'_L, shifted to late ranks."""
 
     def scores(self, to: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Return RBP at persistence ``to`` of R_G, R_L, and of R'_G and R'_L with their unjudged documents relevant.
@@ -116,33 +113,7 @@ class GreedyVectors:
 
 
 def greedy_vectors(score: ArrayLike, p: float, precision: float = 1e-4, residual: ArrayLike = 0.0) -> GreedyVectors:
-    """Build the vectors R_G and R_L of published RBP scores, down to the last significant rank.
-
-    Parameters
-    ----------
-    score : float or array
-        One score or many.
-    p : float
-        The persistence of the scores.
-    precision : float, default 1e-4
-        The precision of the scores.
-    residual : float or array, default 0
-        The residuals: what unjudged documents leave open.
-
-    Returns
-    -------
-    GreedyVectors
-        ``greatest`` and ``least``: relevance by rank, the last axis, chosen greedily so that the score at another
-        persistence is about greatest or least; ``range(to)`` is the range of scores there, which can be violated
-        (``transfer`` has bounds that cannot).
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> vectors = rb.rbp.greedy_vectors(0.5, 0.5)
-    >>> vectors.greatest[:4].tolist(), vectors.least[:4].tolist()
-    ([1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 1.0, 1.0])
-    """
+    """Build the vectors R_G and R_L of one published score or many, down to the last significant rank."""
     wanted, open_ = np.broadcast_arrays(np.asarray(score, dtype=np.float64), np.asarray(residual, dtype=np.float64))
     greatest, choices = _build(wanted, open_, p, precision, greatest=True)
     least, _ = _build(wanted, open_, p, precision, greatest=False)
@@ -179,7 +150,7 @@ def _build(score: Floats, residual: Floats, p: float, precision: float, *, great
 
 
 def _unjudged(vector: Floats, residual: Floats, p: float, precision: float, *, early: bool) -> Flags:
-    """Which zeros of the vector are unjudged (NA), as early or as late as the residual allows."""
+    """Return which zeros of the vector are unjudged, as early or as late as the residual allows."""
     n, slack = vector.shape[-1], EQUAL * precision
     free = (1 - vector) * ((1 - p) * p ** np.arange(n))
     below = np.cumsum(free[..., ::-1], axis=-1)[..., ::-1] - free + p**n
@@ -195,8 +166,8 @@ def _unjudged(vector: Floats, residual: Floats, p: float, precision: float, *, e
 
 
 INEXACT = 4e-16
-"""How far a score in floating point may lie from what was printed. At high digits and small p it matters: the unseen
-ranks below weigh nothing at p and much at another persistence."""
+"""How far a score in floating point may lie from what was printed: unseen ranks weigh nothing at a small p, and much at
+another one."""
 MOST_DIGITS = 15
 
 
@@ -292,15 +263,15 @@ class Published:
     @cached_property
     def printed(self) -> Printed:
         """The score, known to so many digits."""
-        value, digits = Printed.read("score", self.score)
-        return Printed(value, max(digits, 1) if self.digits is None else self.digits)
+        return self._read("score", self.score)
 
     @cached_property
     def printed_residual(self) -> Printed | None:
         """The residual, known to so many digits."""
-        if self.residual is None:
-            return None
-        value, digits = Printed.read("residual", self.residual)
+        return None if self.residual is None else self._read("residual", self.residual)
+
+    def _read(self, what: str, number: float | str) -> Printed:
+        value, digits = Printed.read(what, number)
         return Printed(value, max(digits, 1) if self.digits is None else self.digits)
 
     @cached_property
@@ -349,8 +320,7 @@ class Published:
     def _occurs(self) -> bool:
         """Return whether any list has such a score: below p = 0.5 (with steps, below 1 / (steps + 1)) there are gaps.
 
-        There the greatest score up to a limit is the greedy one, because a step at one rank outweighs everything below
-        it.
+        There the greedy score is the greatest up to a limit: a step at one rank outweighs everything below it.
         """
         low, high = self.score_range
         if self.steps is None or self.p >= 1 / (self.topics * self.steps + 1):
