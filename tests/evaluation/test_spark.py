@@ -165,7 +165,7 @@ def test_rows_sorted_by_topic_are_cut_between_topics(monkeypatch, enough):
         ("spark", {"threads": 2}, 'threads= goes with engine="local" or engine="stream"'),
         ("stream", {"master": "local[1]"}, 'master= goes with engine="spark"'),
         ("spark", {"ties": "run"}, "Rows have no order on Spark"),
-        ("stream", {}, "Judgments are read in pieces from files, and this is of the type dict"),
+        ("stream", {}, "Runs are read in pieces from files, and this is of the type dict"),
     ],
 )
 def test_what_an_engine_cannot_do_is_told_before_any_work(engine, options, told):
