@@ -118,6 +118,9 @@ def test_json_of_the_command_is_what_python_returns(command, files):
     assert {"labels", "measure", "tau", "tau_ap", "tau_top10"} <= set(told["orderings"][0])
     assert {"labels", "trusted", "by_labels", "pairs"} == set(told["confusion"][0])
     assert told["settings"]["trusted"] == "people"
+    files_of_all = ("judges", files / "people.qrels", files / "one.qrels", "--runs", files / "runs", "--format", "json")
+    by_default = [row["measure"] for row in json.loads(command(*files_of_all)[1])["orderings"]]
+    assert by_default == rb.judging.compare_judges(people, {"one": models["one"]}, runs).measures == ["nDCG@10"]
 
 
 def test_sources_of_one_file(command, files):

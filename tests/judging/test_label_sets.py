@@ -37,8 +37,8 @@ def test_other_scales_are_not_guessed():
     with pytest.raises(rb.DataError, match="grades 0 to 10, the trusted ones 0 to 2") as told:
         rb.judging.compare_judges(people, {"ten": ten}, runs)
     assert "--labels-rel ten=GRADE" in str(told.value)
-    said = rb.judging.compare_judges(people, {"ten": ten}, runs, labels_rel={"ten": 5})
-    same = rb.judging.compare_judges(people, {"one": models["one"]}, runs)
+    said = rb.judging.compare_judges(people, {"ten": ten}, runs, "RBP(p=0.8)", labels_rel={"ten": 5})
+    same = rb.judging.compare_judges(people, {"one": models["one"]}, runs, "RBP(p=0.8)")
     assert said.agreement[0]["kappa"] == same.agreement[0]["kappa"]
     assert said.agreement[0]["kappa_linear"] is None
     assert [row["by_labels"] for row in said.systems] == [row["by_labels"] for row in same.systems]

@@ -121,7 +121,7 @@ def run_collections(options: Options) -> None:
         dest="pattern",
         everyday=True,
     ),
-    scoring.measures(("RBP(p=0.8)",)),
+    scoring.measures(("nDCG@10",)),
     Option(
         "--reliability R[,R...]",
         "how many topics do these reliabilities of the order of systems need? (default 0.8,0.9,0.95)",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Option("TRUSTED", "the trusted labels, in any format of judgments", dest="qrels", file="read"),
     Option("[LABELS ...]", "the labels to check: files, patterns or folders; name=FILE", dest="label_files"),
     Option("--runs RUN ...", f"{reading.RUNS_HELP} (default: compare labels only)", [], group="input", everyday=True),
-    scoring.measures(("RBP(p=0.8)",)),
+    scoring.measures(DEFAULT_MEASURES[:1]),
     Option(
         "--details NAME", "print all that is known of these labels: grades, order and bias of the runs", everyday=True
     ),

@@ -18,8 +18,8 @@ from rankbounds.choices import check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.comparison.noise import component_rows, flip_rows, floor_rows, plan_rows, reliability_row
 from rankbounds.errors import DataError, UsageError, warn
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import chosen_options
-from rankbounds.judging.judges.comparison import DEFAULT_MEASURES
 from rankbounds.judging.judges.label_sets import Scoring, keep_labelled, score_by_labels
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.phrases import some
@@ -174,7 +174,7 @@ def _several(number: int, noun: str) -> str:
 def compare_replicates(
     qrels: Any,
     runs: Any,
-    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
+    measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES[0],
     *,
     pattern: str = PATTERN,
     reliability: float | Sequence[float] = RELIABILITIES,

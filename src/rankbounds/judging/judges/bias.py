@@ -1,16 +1,16 @@
-"""What other labels do to runs: their scores, their order, and who wins where the trusted labels find a difference.
+"""What other labels do to runs: their scores, their order, who wins where the trusted labels find a difference.
 
 Scores are arrays with axes measure, run, topic. Bias is the score by the labels minus the trusted one. A judge that is
 generous to all runs alike changes no order; so the test of "this judge likes run X" is of a run's bias minus the mean
 bias of all runs, topic by topic, corrected for the number of runs (Holm). A judge who is often wrong, without liking
 anybody, squeezes differences: good runs lose and poor ones gain. So the test is made again for what is left of a run's
-bias beside the line through all runs' scores. Orders are compared by the means over topics,
-and again in every resample of topics, the same topics on both sides.
+bias beside the line through all runs' scores. Orders are compared by the means over topics, and again in every resample
+of topics, the same topics on both sides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +19,7 @@ from rankbounds.arrays import Flags, Floats
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.judging.judges.agreement import SIGNED, TopicBootstrap
 from rankbounds.measures import Measure
+from rankbounds.results import Row
 from rankbounds.stats.corrections import correct_p_values
 from rankbounds.stats.rank_correlation import order_signs, tau_ap_of_signs, tau_of_signs
 from rankbounds.stats.significance import Resampling, check_finite, mean_interval, p_values, pairs_of
@@ -29,6 +30,10 @@ TOP = 10
 COEFFICIENTS = ("tau", "tau_ap", f"tau_top{TOP}")
 RUNS_FOR_SCALE = 5
 """With fewer runs, a line through their scores fits all of them."""
+FEW_TURNED = 0.05
+"""Up to this share of turned pairs, an order is called one that mostly holds."""
+MANY_LOST = 0.2
+"""Labels that miss a larger share of the clear differences tell runs apart only in part."""
 FLAGS = {1.0: "favoured", -1.0: "penalised", 0.0: None}
 _SIGNS_AT_ONCE = 1 << 22
 Rows: TypeAlias = list[dict[str, Any]]
@@ -232,3 +237,56 @@ def winners(
             }
         )
     return flags, rows
+
+
+# ---- what that says of the labels ----
+
+
+def worst_share(orderings: Sequence[Row], count: str) -> tuple[float, Row]:
+    """The greatest share of the separated pairs that is lost or reversed by a measure, and that measure's row."""
+    shares = ((row[count] / max(row["separated"], 1), row) for row in orderings)
+    return max(shares, key=lambda share: share[0], default=(0.0, {}))
+
+
+def trust_in_order(orderings: Sequence[Row]) -> tuple[str, str, str]:
+    """Whether labels tell which of two runs is better; what they turn or miss, and by which measure."""
+    if not any(row["separated"] for row in orderings):
+        return "unknown", "", ""
+    (turned, row), (lost, blind) = worst_share(orderings, "reversed"), worst_share(orderings, "lost")
+    if turned:
+        answer = "mostly" if turned <= FEW_TURNED else "no"
+        return answer, f"{row['reversed']:,} of {row['separated']:,} turned", row["measure"]
+    missed = f"{blind['lost']:,} of {blind['separated']:,} missed" if lost else ""
+    return "in part" if lost > MANY_LOST else "yes", missed, blind["measure"] if lost else ""
+
+
+def trust_in_scores(agreed: Row, orderings: Sequence[Row]) -> tuple[str, str]:
+    """The first way found in which scores are wrong: the mean over runs, labels, orders, single runs."""
+
+    def is_biased(row: Row) -> bool:  # by more than chance, or the same way on all topics
+        low, high = row["mean_bias_low"], row["mean_bias_high"]
+        return bool(row["mean_bias"]) if low is None or high is None else low > 0 or high < 0
+
+    kappa = agreed["kappa"] if agreed["kappa_low"] is None else agreed["kappa_low"]
+    problems: list[tuple[str, str, Callable[[Row], bool]]] = [
+        ("no: biased", "no, by {} they are biased on average", is_biased),
+        (
+            "no: chance",
+            "no, its labels are not shown to agree with {{trusted}} more than by chance",
+            lambda _: kappa is None or kappa <= 0,
+        ),
+        (
+            "no: turned",
+            "no, by {} they reverse clear differences",
+            lambda row: row["reversed"] > FEW_TURNED * row["separated"],
+        ),
+        (
+            "not of all runs",
+            "not for the runs that it favours or penalises by {}",
+            lambda row: row["favoured"] or row["penalised"],
+        ),
+    ]
+    for problem, why, holds in problems:
+        if named := [row["measure"] for row in orderings if holds(row)]:
+            return problem, why.format(", ".join(named))
+    return "no problem found", ""

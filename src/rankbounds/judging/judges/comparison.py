@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_share
-from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.shapes import RunsLike
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import ScoringOptions, chosen_options
-from rankbounds.judging.judges import agreement, label_sets, verdict
-from rankbounds.judging.judges.bias import COEFFICIENTS, TOP, rows_of_runs
+from rankbounds.files.opening import plain_name
+from rankbounds.judging.judges import agreement, label_sets
+from rankbounds.judging.judges.bias import (
+    COEFFICIENTS,
+    RUNS_FOR_SCALE,
+    TOP,
+    rows_of_runs,
+    trust_in_order,
+    trust_in_scores,
+    worst_share,
+)
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
+from rankbounds.phrases import some
 from rankbounds.results import CaptionedTables, Column, Row, build_table, count
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import Resampling
@@ -25,12 +34,12 @@ from rankbounds.threads import processors
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-DEFAULT_MEASURES = ("RBP(p=0.8)",)
 INTERVAL_RESAMPLES = 2_000
-"""Of topics, for intervals; tests resample as often as elsewhere."""
+NAMED = 3
+"""How many runs are named."""
 
 
-def with_interval_column(name: str, heading: str) -> Column:
+def _with_interval(name: str, heading: str) -> Column:
     """A statistic with its interval in brackets, where it has one."""
 
     def cell(row: Row) -> str:
@@ -49,17 +58,17 @@ AGREEMENT_COLUMNS = (
     count("pairs"),
     count("missing", "no label"),
     Column("same", cell=lambda row: f"{row['same']:.1%}"),
-    with_interval_column("kappa", "kappa"),
-    with_interval_column("kappa_linear", "linear"),
-    with_interval_column("kappa_quadratic", "quadratic"),
-    with_interval_column("alpha", "alpha"),
+    _with_interval("kappa", "kappa"),
+    _with_interval("kappa_linear", "linear"),
+    _with_interval("kappa_quadratic", "quadratic"),
+    _with_interval("alpha", "alpha"),
     Column("relevant", cell=lambda row: f"{row['relevant']:.1%} ({row['shift_relevant']:+.1%})"),
 )
 ORDERING_COLUMNS = (
     Column("measure"),
-    *map(with_interval_column, COEFFICIENTS, ("tau", "tau_AP", f"tau of best {TOP}")),
-    with_interval_column("mean_bias", "mean bias"),
-    with_interval_column("slope", "slope"),
+    *map(_with_interval, COEFFICIENTS, ("tau", "tau_AP", f"tau of best {TOP}")),
+    _with_interval("mean_bias", "mean bias"),
+    _with_interval("slope", "slope"),
     *map(Column, ("separated", "kept", "lost")),
     Column("reversed", "turned"),
     Column("only_by_labels", "new"),
@@ -72,7 +81,7 @@ CHANGE_COLUMNS = (
 )
 VERDICT_COLUMNS = (
     Column("labels", importance=1),
-    with_interval_column("kappa", "kappa"),
+    _with_interval("kappa", "kappa"),
     Column("relevant", cell=lambda row: f"{row['relevant']:.0%} ({100 * row['shift_relevant']:+.0f})"),
     Column("tau", "least tau"),
     Column("order", "better run", importance=1),
@@ -122,7 +131,7 @@ class Judges(CaptionedTables):
         """The names of the sets of labels."""
         return [row["labels"] for row in self.agreement]
 
-    @cached_property
+    @property
     def measures(self) -> list[str]:
         """The labels of the measures, where there are runs."""
         return list(dict.fromkeys(row["measure"] for row in self.orderings))
@@ -150,24 +159,30 @@ class Judges(CaptionedTables):
 
         Sentences stand on lines of their own.
         """
-        found = self if labels is None else self.details(labels)
-        if len(found.agreement) > 1:
-            return "\n".join(verdict.which_agrees_best(len(found.agreement), self.settings)) + "\n"
-        return "\n".join(verdict.sentences(found.agreement[0], found.orderings, found.systems, self.settings)) + "\n"
+        asked = self if labels is None else self.details(labels)
+        if len(asked.agreement) > 1:
+            said = _words_on_several(len(asked.agreement), self.settings)
+        else:
+            said = _words_on_one(asked.agreement[0], asked.orderings, asked.systems, self.settings)
+        return "\n".join(said) + "\n"
 
     def verdicts(self) -> list[dict[str, Any]]:
         """Return a row per set of labels: the fewest turned and missed differences first, then by kappa."""
-        found = []
+        rows = []
         for agreed in self.agreement:
             of_set = [row for row in self.orderings if row["labels"] == agreed["labels"]]
-            known = [row["tau"] for row in of_set if row["tau"] is not None]
-            order, scores = verdict.trust_in_order(of_set), verdict.trust_in_scores(agreed, of_set)
-            found.append({**agreed, "tau": min(known, default=None), "order": ": ".join(filter(None, order[:2]))})
-            found[-1] |= {
-                "scores": scores[0],
-                "faults": [verdict.worst_share(of_set, name)[0] for name in ("reversed", "lost")],
-            }
-        return sorted(found, key=lambda row: (*row["faults"], 2.0 if row["kappa"] is None else -row["kappa"]))
+            known_tau = [row["tau"] for row in of_set if row["tau"] is not None]
+            answer, reason, _ = trust_in_order(of_set)
+            rows.append(
+                {
+                    **agreed,
+                    "tau": min(known_tau, default=None),
+                    "order": f"{answer}: {reason}" if reason else answer,
+                    "scores": trust_in_scores(agreed, of_set)[0],
+                    "faults": [worst_share(of_set, name)[0] for name in ("reversed", "lost")],
+                }
+            )
+        return sorted(rows, key=lambda row: (*row["faults"], 2.0 if row["kappa"] is None else -row["kappa"]))
 
     def confusion_table(self, labels: str) -> Table:
         """Trusted grades (rows) by grades of one set (columns): numbers of pairs."""
@@ -207,34 +222,102 @@ class Judges(CaptionedTables):
             f"scales differ); brackets: {confidence} over {known['resamples']:,} resamples of topics, seed "
             f"{known['seed']}."
         )
-        found = [(caption, build_table(sorted_rows, AGREEMENT_COLUMNS))]
+        tables = [(caption, build_table(sorted_rows, AGREEMENT_COLUMNS))]
         if len(sorted_rows) > 1:
-            return found
-        found += [("Number of pairs by grade:", self.confusion_table(name)) for name in self.labels]
+            return tables
+        tables += [("Number of pairs by grade:", self.confusion_table(name)) for name in self.labels]
         if self.orderings and known["runs"] > 1:
             caption = (
                 f'Order of the runs. separated: pairs that {known["trusted"]} tells apart (as "rankbounds compare" '
                 "does); of these the labels tell apart the same way (kept), not at all (lost), or with another winner "
                 "(turned); new: pairs that only the labels tell apart; slope: what a difference of 1 becomes."
             )
-            found.append((caption, build_table(self.orderings, ORDERING_COLUMNS)))
+            tables.append((caption, build_table(self.orderings, ORDERING_COLUMNS)))
         if self.changes:
             caption = f"Pairs whose winner changes ({min(TOP, len(self.changes))} of {len(self.changes):,}):"
-            found.append((caption, build_table(self.changes[:TOP], CHANGE_COLUMNS)))
+            tables.append((caption, build_table(self.changes[:TOP], CHANGE_COLUMNS)))
         for measure in self.measures:
             caption = (
                 f"Bias by {measure}: score by the labels minus the trusted one (^ favoured, v penalised more than the "
                 f"other runs, Holm over runs, level {known['alpha']:g}; {confidence} intervals in JSON):"
             )
-            found.append((caption, self.bias_table(measure)))
-        return found
+            tables.append((caption, self.bias_table(measure)))
+        return tables
+
+
+def _words_on_several(sets: int, known: Row) -> list[str]:
+    """Say which of several sets agrees best, and whether chance may explain that."""
+    details = "For all that is known of one: --details NAME, in Python details(NAME)."
+    if (lead := known["kappa_lead"]) is None:
+        return [details]
+    low, high = lead["low"], lead["high"]
+    verdict = f"which chance alone {'does not explain' if low is not None and low > 0 else 'may explain'}"
+    if low is not None:
+        verdict += f" ({known['confidence']:.0%} interval [{low:+.3f}, {high:+.3f}])"
+    return [
+        f"Of these {sets - len(known['votes'])} judges, {lead['best']} agrees best with {known['trusted']}: its kappa "
+        f"is {lead['difference']:.3f} above that of {lead['next']}, {verdict}.",
+        details,
+    ]
+
+
+def _words_on_one(row: Row, orderings: Sequence[Row], systems: Sequence[Row], known: Row) -> list[str]:
+    """Say of one set of labels whether it can be trusted, and which runs it favours."""
+    trusted, said = known["trusted"], []
+    if orderings:
+        answer, reason, measure = trust_in_order(orderings)
+        order = f"{answer}{reason and f'; of the clear differences by {measure}, {reason}'}"
+        asked = f"To say which of two runs is better: {order}. " if known["runs"] > 1 else ""
+        why = trust_in_scores(row, orderings)[1]
+        of_scores = "no problem was found, which does not prove that there is none"
+        if why:
+            of_scores = (
+                f'{why.format(trusted=trusted)}; "rankbounds audit" corrects them with a sample that people judge'
+            )
+        said.append(f"Can {row['labels']} be trusted? {asked}For the scores themselves: {of_scores}.")
+    said.append(
+        f"It agrees with {trusted} on {row['same']:.0%} of {row['pairs']:,} pairs, relevant or not; it calls "
+        f"{row['relevant']:.0%} of them relevant, {trusted} {row['relevant_trusted']:.0%}."
+    )
+    if row["missing"] or row["extra"]:
+        said[-1] += (
+            f" It has no label for {row['missing']:,} pairs that {trusted} has, and labels {row['extra']:,} that "
+            f"{trusted} does not{'; its scores include these' if known['runs'] and row['extra'] else ''}."
+        )
+    return said + [_words_on_runs(systems, one, known) for one in orderings if known["runs"] > 1]
+
+
+def _words_on_runs(systems: Sequence[Row], ordering: Row, known: Row) -> str:
+    """Say which runs the labels like, and which they dislike, more than the others."""
+    flagged = [row for row in systems if row["measure"] == ordering["measure"]]
+    liked, beyond = _named_runs(flagged, "flag", "excess"), _named_runs(flagged, "flag_beyond_scale", "beyond_scale")
+    runs, slope = known["runs"], ordering["slope"]
+    answer = f"compared with its average over all runs, it {liked}" if liked else "no run is shown to be favoured"
+    said = f"By {ordering['measure']}, {answer} (t test, Holm over {runs} runs, level {known['alpha']:g})."
+    if beyond:
+        return f"{said} Compared with runs of similar score it {beyond}."
+    if not liked or slope is None or runs < RUNS_FOR_SCALE:
+        return said
+    squeezes = "shrinks" if slope < 1 else "stretches"
+    return f"{said} The reason is that it {squeezes} all differences: among runs with similar scores, none is favoured."
+
+
+def _named_runs(flagged: Sequence[Row], flag: str, size: str) -> str:
+    """The runs with the flags, as "favours A (+0.1) and penalises B (-0.2)"."""
+    parts = []
+    for value, verb in (("favoured", "favours"), ("penalised", "penalises")):
+        rows = sorted((row for row in flagged if row[flag] == value), key=lambda row: -abs(row[size]))
+        if rows:
+            named = [f"{row['run']} ({row[size]:+.4f})" for row in rows]
+            parts.append(f"{verb} {some(named, NAMED)}")
+    return " and ".join(parts)
 
 
 def compare_judges(
     trusted: Any,
     labels: Any,
     runs: RunsLike | None = None,
-    measures: MeasuresLike = DEFAULT_MEASURES,
+    measures: MeasuresLike = DEFAULT_MEASURES[0],
     *,
     rel: float | None = None,
     labels_rel: float | Mapping[str, float] | None = None,
@@ -312,7 +395,9 @@ def compare_judges(
     level = next((measure.rel for measure in chosen if _is_binary(measure)), 1.0) if rel is None else rel
     truth = reading.judgments(trusted)
     sets = reading.label_sets(labels)
-    name = trusted_name or _name_of(truth, sets)
+    source = truth.pairs.source.name
+    name = trusted_name or ("trusted" if source == "judgments" else plain_name(source))
+    name += " (trusted)" if name in sets and not trusted_name else ""
     truth, sets, left_out = label_sets.keep_shared_topics(truth, sets, name)
     labelled = label_sets.keep_labelled(truth)
     judged = label_sets.find_scales(labelled.grade, sets, level, labels_rel, same_scale)
@@ -339,7 +424,7 @@ def compare_judges(
     }
     agreed = [agreement.agreement_row(*both, bootstrap) for both in tables]
     settings["kappa_lead"] = agreement.lead_in_kappa(agreed, settings["votes"], bootstrap)
-    found = Judges(
+    of_labels = Judges(
         agreement=[row for row, _ in agreed],
         confusion=[row for both in tables for row in agreement.confusion_rows(*both)],
         by_grade=[row for both in tables for row in agreement.grade_rows(*both, bootstrap)],
@@ -349,8 +434,8 @@ def compare_judges(
         settings=settings,
     )
     if runs is None:
-        return found
-    given = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
+        return of_labels
+    compared = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
     linear, _ = chosen_options({**options, "gain": None}, ScoringOptions, bounds="none")  # gains are for one scale
     scorings = [label_sets.Scoring(truth, chosen, assumptions)]
     scorings += [
@@ -362,10 +447,10 @@ def compare_judges(
         )
         for judge in judged
     ]
-    matrices, names = label_sets.score_by_labels(scorings, given)
+    matrices, names = label_sets.score_by_labels(scorings, compared)
     settings["runs"] = len(names)
-    systems, orderings, changes = rows_of_runs(matrices, names, found.labels, chosen, settings)
-    return replace(found, systems=systems, orderings=orderings, changes=changes)
+    systems, orderings, changes = rows_of_runs(matrices, names, of_labels.labels, chosen, settings)
+    return replace(of_labels, systems=systems, orderings=orderings, changes=changes)
 
 
 def _is_binary(measure: Measure) -> bool:
@@ -377,11 +462,3 @@ def _at_level(measures: list[Measure], rel: float | None) -> list[Measure]:
     if rel is None:
         return measures
     return [measure.at_level(rel) if _is_binary(measure) and measure.rel == 1.0 else measure for measure in measures]
-
-
-def _name_of(trusted: Qrels, sets: Mapping[str, Qrels]) -> str:
-    from rankbounds.files.opening import plain_name
-
-    source = trusted.pairs.source.name
-    name = "trusted" if source == "judgments" else plain_name(source)
-    return f"{name} (trusted)" if name in sets else name
