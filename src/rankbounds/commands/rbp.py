@@ -324,11 +324,6 @@ def _read_counts(file: str) -> list[tuple[str, str]]:
     ),
     Option("--against-residual R", "the residual of B's score"),
     Option("--digits N", "decimals to which every number is known (default: as printed)", type=int),
-    Option(
-        "--gains LIST",
-        "gains in equal steps: 0,1 (binary; default), 0,0.5,1 (graded), or any",
-        "0,1",
-    ),
     Option("--depth K", "only the first K ranks were scored, as in RBP@10", type=int),
     Option(
         "--method exact|relaxed|greedy",
@@ -365,10 +360,9 @@ def run_transfer(options: Options) -> None:
     for flag in options_given(options, "against_p", "against_residual"):
         if options.against is None:
             raise UsageError(f"{flag} goes with --against.")
-    gains = options.gains if options.gains == "any" else options.gains.split(",")
 
     def published(score: str, p: float, residual: str | None) -> Published:
-        return Published(score, p, residual, options.digits, options.topics, gains, options.depth)
+        return Published(score, p, residual, options.digits, options.topics, options.depth)
 
     a = published(options.score, options.p, options.residual)
     with mute_solver():

@@ -207,7 +207,7 @@ def range_over_persistence(
             ranges = [transfer_published(published, to, method, EXACT_SECONDS) for to in grid.tolist()]  # type: ignore[arg-type]
             low, high = [there.low for there in ranges], [there.high for there in ranges]
             axes.fill_between(grid, low, high, color=COLOURS[0], alpha=alpha, linewidth=0, label=method)
-    if "greedy" in methods and published.steps == 1 and published.depth is None:
+    if "greedy" in methods and published.depth is None:
         _draw_vectors(axes, published, grid)
     ends = (
         [published.printed.value]

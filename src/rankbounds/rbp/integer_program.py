@@ -1,8 +1,7 @@
 """Exact bounds of a published score at another persistence, by an integer program (HiGHS through SciPy).
 
 The mean of n binary lists is one list whose rank i holds c_i / n, where c_i counts the topics with a relevant document
-there. Topics are independent, so c_i may be any whole number from 0 to n: the program for n topics is that for one list
-with n + 1 gain levels.
+there. Topics are independent, so c_i may be any whole number from 0 to n.
 
 Every rank that affects the printed digits is a variable, and if the list ends at a depth, every rank to there that
 counts at the other persistence. All below is relaxed in both directions: it may add from nothing to p^N to the score,
@@ -103,7 +102,7 @@ def mute_solver() -> Iterator[None]:
 
 
 class _Columns:
-    """The program's variables: for each rank the steps of gain, and the unjudged documents."""
+    """The program's variables: for each rank the relevant documents, and the unjudged ones."""
 
     def __init__(self, published: Published, to: float, wider: float) -> None:
         self.topics, p = int(published.topics), published.p
@@ -120,16 +119,13 @@ class _Columns:
         weight, weight_there = ((1 - q) * q ** np.arange(ranks) for q in (p, to))
         self.ranks = ranks
 
-        # One column for each rank counts steps of gain over all topics; with a residual one more counts the topics that
-        # have an unjudged document there.
-        self.steps = published.steps or 1
-        unjudged = [] if self.residual is None else [1.0]
-        worth = np.array([1.0 / self.steps, *unjudged]) / self.topics
-        most = [self.topics * self.steps, *(self.topics for _ in unjudged)]
-        self.score_weights = np.outer(worth, weight).ravel()
-        self.other_weights = np.outer(worth, weight_there).ravel()
-        self.upper = np.repeat(np.array(most, dtype=np.float64), ranks)
-        self.upper.reshape(-1, ranks)[0, depth:] = 0.0
+        # One column for each rank counts the topics with a relevant document there, with a residual one more counts
+        # those with an unjudged one.
+        kinds = 1 if self.residual is None else 2
+        self.score_weights = np.tile(weight / self.topics, kinds)
+        self.other_weights = np.tile(weight_there / self.topics, kinds)
+        self.upper = np.full(kinds * ranks, float(self.topics))
+        self.upper[:ranks][depth:] = 0.0
         # What lies below the last rank can take this much of the score and of the residual upon itself. No variable
         # stands for it: rows that reach lower do, and leave the solver nothing but whole numbers.
         beyond = (0.0, 0.0) if published.depth is None else tuple(q ** max(published.depth, ranks) for q in (p, to))
@@ -166,8 +162,7 @@ class _Columns:
         if self.residual is not None:
             rows.append(self._known(self.residual, slice(self.ranks, None), self.tail))
             each_rank = eye_array(self.ranks)
-            both = csr_array(hstack([each_rank, each_rank * self.steps]))
-            rows.append((both, -np.inf, float(self.topics * self.steps)))
+            rows.append((csr_array(hstack([each_rank, each_rank])), -np.inf, float(self.topics)))
         return rows
 
     def _known(self, known: tuple[float, float], columns: slice, tail: float) -> tuple[Any, float, float]:

@@ -79,7 +79,7 @@ def transfer(
     Parameters
     ----------
     score, p, **known
-        What is known of the score, as in ``Published``: ``residual``, ``digits``, ``topics``, ``gains``, ``depth``.
+        What is known of the score, as in ``Published``: ``residual``, ``digits``, ``topics``, ``depth``.
     to
         The wanted persistence.
     method
@@ -114,15 +114,13 @@ def transfer_published(
     beyond = published.depth if published.residual is None else None
     low = relaxed_range(published.score_range[0], published.p, to, published.depth)[0]
     high = relaxed_range(published.total_range[1], published.p, to, beyond)[1]
-    proven = to == published.p or (published.steps is None and published.residual is None)
-    relaxed = Transferred(published, to, low, high, "relaxed", proven)
-    # Gains of any size leave no whole numbers to search: with a residual, the closed form is all there is.
-    return relaxed if proven or method == "relaxed" or published.steps is None else _exact(relaxed, time_limit)
+    relaxed = Transferred(published, to, low, high, "relaxed", proven=to == published.p)
+    return relaxed if relaxed.proven or method == "relaxed" else _exact(relaxed, time_limit)
 
 
 def _greedy(published: Published, to: float) -> Transferred:
-    if published.steps != 1 or published.depth is not None:
-        raise UsageError("The greedy method is for binary relevance and lists without a known end.")
+    if published.depth is not None:
+        raise UsageError("The greedy method is for lists without a known end.")
     value, open_ = published.printed.value, published.printed_residual
     own = value, value + (0.0 if open_ is None else open_.value)
     low, high = own if to == published.p else map(float, published.vectors.range(to))
@@ -166,7 +164,7 @@ def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
             raise DataError(
                 f"No list has the score {published}"
                 + (f" over {published.topics} topics" if published.topics > 1 else "")
-                + ": its documents' weights do not add up to it in any way. Are the digits, p, gains and topics right?"
+                + ": its documents' weights do not add up to it in any way. Are the digits, p and topics right?"
             )
         return relaxed
     if not (low.reached or high.reached or low.bound > relaxed.low or high.bound < relaxed.high):

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -210,9 +210,7 @@ class Published:
     digits
         The number of known decimals; by default those written.
     topics
-        The number of topics in the mean.
-    gains
-        The possible gains, in equal steps: (0, 1) if binary, such as (0, 0.5, 1); or ``"any"``.
+        The number of topics in the mean. A list with gains in n equal steps is a mean of n binary ones.
     depth
         The depth of scoring, as in RBP@10.
 
@@ -235,7 +233,6 @@ class Published:
     residual: float | str | None = None
     digits: int | None = None
     topics: int = 1
-    gains: Any = (0, 1)
     depth: int | None = None
     figures = ("range_over_persistence",)
 
@@ -294,23 +291,6 @@ class Published:
         (low, high), (least, most) = self.score_range, self.residual_range or (0.0, 0.0)
         return min(1.0, low + least), min(1.0, high + most)
 
-    @cached_property
-    def steps(self) -> int | None:
-        """Return the number of equal steps in which gains rise from 0 to 1; None for gains of any size."""
-        if isinstance(self.gains, str) and self.gains == "any":
-            return None
-        try:
-            levels = sorted({float(gain) for gain in self.gains})
-        except (TypeError, ValueError):
-            raise UsageError(f'Gains are numbers such as (0, 0.5, 1), or "any"; not {self.gains!r}.') from None
-        steps = len(levels) - 1
-        if steps < 1 or not np.allclose(levels, np.linspace(0, 1, steps + 1), atol=1e-9, rtol=0):
-            raise UsageError(
-                f"Gains rise from 0 to 1 in equal steps; {', '.join(f'{level:g}' for level in levels)} do not. Divide "
-                'grades by the largest one, or take "any".'
-            )
-        return steps
-
     @property
     def vectors(self) -> GreedyVectors:
         """The paper's vectors of this score, with its residual if it has one."""
@@ -318,18 +298,18 @@ class Published:
         return greedy_vectors(self.printed.value, self.p, 10.0**-self.printed.digits, residual)
 
     def _occurs(self) -> bool:
-        """Return whether any list has such a score: below p = 0.5 (with steps, below 1 / (steps + 1)) there are gaps.
+        """Return whether any list has such a score: below p = 1 / (topics + 1) there are gaps.
 
-        There the greedy score is the greatest up to a limit: a step at one rank outweighs everything below it.
+        There the greedy score is the greatest up to a limit: a document at one rank outweighs everything below it.
         """
         low, high = self.score_range
-        if self.steps is None or self.p >= 1 / (self.topics * self.steps + 1):
+        if self.p >= 1 / (self.topics + 1):
             return True
-        steps, reached = self.steps * self.topics, 0.0
+        reached = 0.0
         ranks = 1 if self.p == 0 else math.ceil(math.log(1e-16) / math.log(self.p))
         for rank in range(ranks if self.depth is None else min(ranks, self.depth)):
-            step = (1 - self.p) * self.p**rank / steps
-            reached += step * min(max(math.floor((high - reached) / step + 1e-9), 0), steps)
+            step = (1 - self.p) * self.p**rank / self.topics
+            reached += step * min(max(math.floor((high - reached) / step + 1e-9), 0), self.topics)
         return reached >= low - 1e-12
 
     def __str__(self) -> str:
