@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as name:
     )
     command = [sys.executable, "-m", "rankbounds", "serve", "qrels.txt", str(runs), "--port", str(PORT)]
     command += ["--queries", "queries.jsonl", "--documents", "documents.jsonl", "--compare", "reranked", "dense"]
-    command += ["--judge", "ann", "--judge", "bob", "--grades", "0=off topic,1=related,2=answers", "--shared", "1"]
+    command += ["--judge", "ann", "--judge", "bob", "--grades", "0=off topic,1=related,2=answers"]
     server = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
     print(server.stderr.readline().strip())

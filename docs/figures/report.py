@@ -1,7 +1,4 @@
-"""Make report*.png: parts of the report on the demo collection, as Chromium shows them. Needs selenium and Pillow.
-
-The page of several collections shows the demo's topics dealt into three.
-"""
+"""Make report*.png: parts of the report on the demo collection, as Chromium shows them. Needs selenium and Pillow."""
 
 from __future__ import annotations
 
@@ -22,19 +19,6 @@ import browser  # noqa: E402
 
 PARTS = {"report": "leaderboard", "report-changes": "changes-part", "report-pair": "pair", "report-topic": "topic"}
 """The figures, and the parts of the page that they show."""
-
-
-def dealt(folder: Path, names: tuple[str, ...]) -> Path:
-    """The demo's topics in as many collections as there are names."""
-    for number, name in enumerate(names):
-        (folder / name / "runs").mkdir(parents=True)
-        for source, target in [(DATA / "qrels.txt", "qrels.txt")] + [
-            (run, f"runs/{run.name}") for run in (DATA / "runs").iterdir()
-        ]:
-            lines = source.read_text().splitlines(keepends=True)
-            kept = [line for line in lines if int(line.split()[0]) % len(names) == number]
-            (folder / name / target).write_text("".join(kept))
-    return folder
 
 
 def shown(driver, page: Path, *, scheme: str = "light", width: int = 1240) -> None:
@@ -62,13 +46,11 @@ def save(driver, name: str, part: str, *, from_top: bool = False) -> None:
 
 
 with tempfile.TemporaryDirectory() as folder:
-    page, many = Path(folder) / "report.html", Path(folder) / "collections.html"
+    page = Path(folder) / "report.html"
     main(["report", str(DATA / "qrels.txt"), str(DATA / "runs"), "-o", str(page)])
     two = Path(folder) / "two.html"
     pair = [str(DATA / "runs" / f"{name}.txt") for name in ("bm25", "dense")]
     main(["report", str(DATA / "qrels.txt"), *pair, "-o", str(two)])
-    collections = dealt(Path(folder) / "dealt", ("news", "web", "law"))
-    main(["collections", str(collections), "-m", "AP", "--page", str(many), "-o", str(Path(folder) / "table.txt")])
     driver = browser.start(Path(folder) / "profile", width=1240, height=1400)
     shown(driver, page)
     for name, part in PARTS.items():
@@ -79,6 +61,4 @@ with tempfile.TemporaryDirectory() as folder:
     save(driver, "report-dark", "doubts", from_top=True)
     shown(driver, page, width=390)
     save(driver, "report-phone", "leaderboard")
-    shown(driver, many)
-    save(driver, "report-collections", "pair")
     driver.quit()

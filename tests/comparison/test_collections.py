@@ -12,7 +12,6 @@ from scipy import stats
 
 import rankbounds as rb
 from rankbounds.collection.folders import collections_at
-from rankbounds.report.page import gather_collections
 from rankbounds.stats.stratified import random_effects
 
 
@@ -438,12 +437,3 @@ def test_effort_is_named_as_such():
     assert compared.table("ESL(n=1,collection=9)").header[1].endswith("(mean of means, lower is better)")
     assert compared.words(measure="ESL(n=1,collection=9)").startswith("ESL(n=1,collection=9) (lower is better): good")
     assert "lower is better" not in compared.words() + "".join(compared.table().header)
-
-
-def test_runs_of_the_same_mean_lead_the_page_together():
-    lists = {f"q{at}": ["r", "n"] if at else ["n", "r"] for at in range(4)}
-    qrels = {query: {"r": 1, "n": 0} for query in lists}
-    compared = rb.compare_collections(dict.fromkeys("xyz", (qrels, {"one": lists, "twin": dict(lists)})), ["RR", "AP"])
-    told = gather_collections(compared)["summary"]
-    assert told[0] == "one, twin lead together by RR with 0.8750 over 3 collections."
-    assert not any("disagree" in sentence for sentence in told)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from rankbounds.desk.desk import Desk, Settings, grades_from
@@ -43,40 +41,6 @@ def test_the_file_has_the_first_opinion_and_the_journal_all(path):
     assert path.read_bytes() == first
 
 
-def test_agreement_is_that_of_the_definition(path):
-    desk = desk_of(path)
-    draw = random.Random(3)
-    grades = {judge: {} for judge in ("ann", "bob")}
-    for number in range(40):
-        pair = (str(number % 8), f"d{number}")
-        truth = draw.randint(0, 3)
-        for judge in grades:
-            grades[judge][pair] = float(truth if draw.random() < 0.7 else draw.randint(0, 3))
-            desk.judge(judge, pair, grades[judge][pair])
-    desk.judge("cat", ("1", "alone"), 1.0)
-    (row,) = desk.agreement()
-    both = [(grades["ann"][pair] >= 1, grades["bob"][pair] >= 1) for pair in grades["ann"]]
-    observed = sum(one == other for one, other in both) / 40
-    share = [sum(side) / 40 for side in zip(*both, strict=True)]
-    chance = share[0] * share[1] + (1 - share[0]) * (1 - share[1])
-    assert row["kappa"] == pytest.approx((observed - chance) / (1 - chance))
-    assert (row["first"], row["second"], row["documents"]) == ("ann", "bob", 40)
-    assert row["same"] == sum(grades["ann"][pair] == grades["bob"][pair] for pair in grades["ann"])
-    assert -1 <= row["kappa_low"] < row["kappa"] < row["kappa_high"] <= 1
-    disputed = desk.past(disputed=True)
-    assert disputed["fit"] == 2 * (40 - row["same"])
-    desk.close()
-
-
-def test_kappa_that_has_no_value_is_none(path):
-    desk = desk_of(path)
-    for judge in ("ann", "bob"):
-        desk.judge(judge, ("1", "x"), 1.0)
-    (row,) = desk.agreement()
-    assert (row["kappa"], row["kappa_low"], row["same"]) == (None, None, 1)
-    desk.close()
-
-
 def test_pages_are_handed_different_documents(path):
     listed = tuple(("1", f"d{number}") for number in range(10))
     desk = desk_of(path, worklist=listed)
@@ -91,18 +55,6 @@ def test_pages_are_handed_different_documents(path):
     for pair in listed[2:]:
         desk.judge("bob", pair, 0.0)
     assert desk.next_for("ann", "page 1") == [listed[0]]  # skipped ones come last
-    desk.close()
-
-
-def test_shared_documents_are_asked_of_every_judge(path):
-    listed = tuple(("1", f"d{number}") for number in range(40))
-    desk = desk_of(path, worklist=listed, shared=0.5)
-    for judge in ("ann", "bob"):
-        while handed := desk.next_for(judge, judge):
-            desk.judge(judge, handed[0], 1.0)
-    counts = desk.progress("ann")["by_judge"]
-    assert counts["ann"] == 40
-    assert 8 <= counts["bob"] == desk.agreement()[0]["documents"] <= 32
     desk.close()
 
 

@@ -104,7 +104,7 @@ def test_a_click_does_not_wait_for_the_plan(collection):
 
 
 def test_goals_that_cannot_be_reached_are_told(collection, capsys):
-    for more in (["--compare", "dense"], ["--compare", "dense", "reranked", "--until", "0.2"], ["--shared", "2"]):
+    for more in (["--compare", "dense"], ["--compare", "dense", "reranked", "--until", "0.2"]):
         assert main(["serve", str(collection / "qrels.txt"), str(collection / "runs"), *more]) == 2
         assert len(capsys.readouterr().err.splitlines()) >= 1
     live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices(measures=["RBP(p=0.8)"]))
@@ -228,20 +228,6 @@ def test_judging_a_sample_shows_the_audit_and_says_when_it_is_settled(collection
     assert shown[0]["headline"].startswith("Not settled after 5 judgments")
     assert shown[-1]["headline"].startswith("Settled: reranked is better than bm25 in RBP(p=0.8). You may stop here.")
     assert "at every look" in shown[-1]["difference_left"]
-
-
-def test_two_judges_of_a_sample_see_how_far_they_agree(collection):
-    goal, judged = sampled(collection, 6)
-    listed = tuple((query, doc) for query, doc, _ in judged)
-    with Served(collection, goal=goal, worklist=listed, shared=1.0, grades={0.0: "", 1.0: ""}) as served:
-        for name in ("ann", "bob"):
-            for place, (query, doc, _) in enumerate(judged):
-                grade = place % 2 if name == "ann" or place < 5 else 0
-                assert served.say("judge", **judgment(doc, grade, judge=name, query=query))[0] == 200
-        served.planning.want()
-        goal_of(served)
-        (words,) = served.say("next", judge="ann", page="p")[1]["goal"]["agreement"]
-    assert words == "ann and bob gave the same grade to 5 of the 6 documents that both judged (kappa 0.67)."
 
 
 def test_an_audit_at_the_desk_needs_its_sample(collection, capsys):

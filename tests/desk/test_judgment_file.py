@@ -55,10 +55,6 @@ CASES = {
     "tsv": (b"query_id\tdoc_id\trelevance\n1\ta\t1", b"query_id\tdoc_id\trelevance\n1\ta\t1\n1\tnew\t1"),
     "quepid": (b"query,docid,rating\n1,a,3\n1,new,\n", b"query,docid,rating\n1,a,3\n1,new,1\n"),
     "quepid, unrated": (b"query,docid,rating\n1,new,\n", b"query,docid,rating\n1,new,1\n"),
-    "quepid's snapshot": (
-        b"Snapshot Name,Query Text,Doc ID,Doc Position,Rating\ns,1,a,1,2\n",
-        b"Snapshot Name,Query Text,Doc ID,Doc Position,Rating\ns,1,a,1,2\n,1,new,,1\n",
-    ),
 }  # fmt: skip
 
 

@@ -534,55 +534,6 @@ def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch
     assert "over 24 topics (" in chromium.find_element("id", "verdict").text
 
 
-def test_browser_shows_many_collections(chromium, tmp_path, command):
-    """The page says what the command prints, of any pair and either way; what a run lacks is told and not filled in."""
-    hostile = "<b>web<i>"
-    for number, name in enumerate(("news", "web", "law")):
-        folder = tmp_path / "many" / name
-        (folder / "runs").mkdir(parents=True)
-        lines = [
-            line for line in (DATA / "qrels.txt").read_text().splitlines(True) if int(line.split()[0]) % 3 == number
-        ]
-        (folder / "qrels.txt").write_text("".join(lines))
-        for run in ("bm25", "dense", "learned", "reranked"):
-            if (name, run) != ("law", "learned"):
-                text = (DATA / "runs" / f"{run}.txt").read_text()
-                (folder / "runs" / f"{run}.txt").write_text(text.replace("reranked", "re<i>ranked"))
-    out, given = (
-        tmp_path / "many.html",
-        [f"{hostile}={tmp_path}/many/web", f"{tmp_path}/many/news", f"{tmp_path}/many/law"],
-    )
-    options = ("-m", "AP", "-m", "nDCG@10")
-    assert command("collections", *given, *options, "--page", out)[0] == 0
-    printed = json.loads(command("collections", *given, *options, "--format", "json")[1])
-    opened(chromium, out)
-    board = {row[1]: row for row in rows_of(chromium, "board")}
-    for row in printed["systems"]:
-        if row["measure"] == "AP":
-            place = "-" if row["rank"] is None else f"{row['rank_low']} to {row['rank_high']}"
-            place = str(row["rank_low"]) if row["rank"] is not None and row["rank_low"] == row["rank_high"] else place
-            assert (board[row["run"]][5], board[row["run"]][-1]) == (place, ", ".join(row["lacks"]))
-    cells = {row[0]: row[1:] for row in rows_of(chromium, "cells-board")}
-    assert cells["learned"][printed["collections"].index("law")] == "-"
-    runs = printed["runs"]
-    for a, b, measure in (("bm25", "dense", 1), ("dense", "bm25", 1), ("re<i>ranked", "learned", 0)):
-        for select, index in (("measure", measure), ("run-a", runs.index(a)), ("run-b", runs.index(b))):
-            choose(chromium, select, index)
-        told = json.loads(command("collections", *given, *options, "--pair", a, b, "--format", "json")[1])["words"]
-        assert chromium.find_element("id", "verdict").text == told[measure]
-        parts = [row for row in printed["differences"] if {row["run"], row["against"]} == {a, b}
-                 and row["measure"] == ("AP", "nDCG@10")[measure]]  # fmt: skip
-        shown = {row[0]: row[2] for row in rows_of(chromium, "pair-board")}
-        for row in parts:
-            assert shown[row["collection"]] == f"{row['difference'] if row['run'] == a else 0 - row['difference']:+.4f}"
-    assert chromium.current_url.endswith("#pair=re%3Ci%3Eranked,learned")
-    assert not chromium.find_elements("css selector", "body b, body i:not(.mark):not(.share i)")
-    for scheme in ("light", "dark"):
-        with browser.coloured(chromium, scheme):
-            assert browser.lacks(chromium) == []
-    assert chromium.get_log("browser") == []
-
-
 def test_browser_draws_figures_for_paper(chromium, demo_page):
     """On paper a figure is drawn as wide as the page, and controls are words; on the screen it is as before."""
     opened(chromium, demo_page)

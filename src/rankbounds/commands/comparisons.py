@@ -40,7 +40,6 @@ from rankbounds.tables import in_prose, json_of
     scoring.CONFIDENCE,
     *scoring.ASSUMING,
     *output.FIGURES,
-    Option("--page FILE", "also write an HTML page like that of rankbounds report", file="written", group="output"),
     *output.OUTPUT,
 )
 def run_collections(options: Options) -> None:
@@ -75,13 +74,6 @@ def run_collections(options: Options) -> None:
     a, b = options.pair or compared.leading_pair()
     compared.pair(a, b)  # (names that are none are reported before anything is written)
     output.write_figure(options, compared, pair=(a, b))
-    if options.page:
-        from rankbounds.files.writing import writing
-        from rankbounds.report import collections_page, gather_collections
-
-        with writing(options.page) as out:
-            out.write(collections_page(gather_collections(compared)))
-        output.report_file(options.page)
     kind = options.format
     if kind in ("jsonl", "csv", "tsv"):
         rows = [row | {"lacks": " ".join(row["lacks"])} for row in compared.systems]

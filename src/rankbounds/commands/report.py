@@ -125,7 +125,6 @@ def choices_from(options: Options) -> Choices:
         "the secret that opens the page, required with --host; new makes one; RANKBOUNDS_TOKEN sets it too",
     ),
     Option("--until WHEN", "settled (default with --compare), or decided with a probability (0.95)"),
-    Option("--shared SHARE", "share of the documents that every judge sees (default 0)", 0.0),
     scoring.MEASURES,
     WORKLIST,
     scoring.SEED,
@@ -139,7 +138,7 @@ def run_serve(options: Options) -> None:
       rankbounds serve qrels.txt runs --compare reranked dense
 
     The page shows one document after another with its query, and a key judges it. Judgments go to a journal beside
-    QRELS, and from there into QRELS: a TREC file or a CSV, TSV or Quepid table, whose other lines are kept. What to
+    QRELS, and from there into QRELS: a TREC file or a CSV or TSV table, whose other lines are kept. What to
     judge next, and how far the goal (--compare) is, is computed in the background; with --labels and --worklist, the
     page audits a model's labels and says when the comparison is settled. The report, at /report of the same
     address, follows the files. Only this machine can open the page, unless --host says otherwise; then a --token is
@@ -194,8 +193,6 @@ def _judging(options: Options, live: Live) -> Office:
         goal |= {"labels": options.labels, "sample": options.worklist}
     else:
         goal |= {"until": options.until, "seed": options.seed}
-    if not 0 <= options.shared <= 1:
-        raise UsageError(f"--shared is a share, a number from 0 to 1, not {options.shared:g}.")
     for name in options.judge or ():
         check_name(name)
     runs = reading.runs_from(options)  # what is wrong with them is told before anything is served
@@ -210,7 +207,6 @@ def _judging(options: Options, live: Live) -> Office:
         {} if options.queries is None else read_query_texts(options.queries),
         None if options.documents is None else DocumentTexts(options.documents),
         None if options.worklist is None else tuple(listed_documents(options.worklist)),
-        options.shared,
         user,
         goal["compare"] if isinstance(goal["compare"], tuple) else (),
         live.retrieves,

@@ -2,7 +2,7 @@
 
 A judgment goes into the journal, which is on the disk when the judge is told that it is saved, and from there into the
 file of judgments, which is written in the background. The file holds one grade a document: that of whoever judged it
-first. What others say of the same document stays in the journal, for agreement.
+first. What others say of the same document stays in the journal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from rankbounds.files.document_texts import DocumentTexts
 from rankbounds.files.pair_files import decimal, shown
 from rankbounds.files.queries import QueryText
 from rankbounds.files.writing import clear_copies
-from rankbounds.judging.judges.agreement import agreement_of_judges
 from rankbounds.report.observed import SHOWN_DOCUMENTS, snippet
 from rankbounds.tables import render_rows
 
@@ -61,8 +60,6 @@ class Settings:
     documents: DocumentTexts | None = None
     worklist: tuple[Pair, ...] | None = None
     """The documents that are to be judged, in order, where they are not to be chosen."""
-    shared: float = 0.0
-    """The share of documents that every judge is asked about."""
     user: str = ""
     """The name to begin with, where any may be said."""
     beside: tuple[str, ...] = ()
@@ -252,10 +249,9 @@ class Desk:
             first: list[Pair] = []
             later: list[Pair] = []
             listed = self.planned if self.settings.worklist is None else self.settings.worklist
-            shared = filter(self._is_shared, self.journal.by_pair)  # second opinions on what others judged come first
-            for pair in dict.fromkeys([*shared, *listed]):
+            for pair in dict.fromkeys(listed):
                 elsewhere = self._leases.get(pair, (page, now))[0] != page
-                if pair == holding or not self._is_open(judge, pair):
+                if pair == holding or not self._is_open(pair):
                     continue
                 (later if elsewhere or self.journal.has_skipped(judge, pair) else first).append(pair)
                 if len(first) == HANDED_OUT:
@@ -271,18 +267,8 @@ class Desk:
             self.planned = list(documents)
             self.version += 1
 
-    def _is_open(self, judge: str, pair: Pair) -> bool:
-        opinions = self.journal.opinions(pair)
-        if opinions:
-            return judge not in opinions and self._is_shared(pair)
-        return self.file.grade(pair) is None
-
-    def _is_shared(self, pair: Pair) -> bool:
-        """Is every judge asked about this document? The same ones whenever it is asked."""
-        if not self.settings.shared:
-            return False
-        digest = hashlib.sha256("\0".join(pair).encode("utf-8", "surrogatepass")).digest()
-        return int.from_bytes(digest[:8], "big") < self.settings.shared * 2**64
+    def _is_open(self, pair: Pair) -> bool:
+        return not self.journal.opinions(pair) and self.file.grade(pair) is None
 
     def document(self, pair: Pair) -> dict[str, Any]:
         """What a query and a document say, and what is known of the document."""
@@ -301,9 +287,7 @@ class Desk:
 
     # ---- what was judged ----
 
-    def past(
-        self, *, judge: str = "", grade: float | None = None, words: str = "", disputed: bool = False
-    ) -> dict[str, Any]:
+    def past(self, *, judge: str = "", grade: float | None = None, words: str = "") -> dict[str, Any]:
         """Past judgments, the newest first, that fit a filter."""
         with self._lock:
             entries = self.journal.judged()
@@ -316,7 +300,6 @@ class Desk:
             if (
                 judge in ("", entry.judge)
                 and grade in (None, entry.grade)
-                and (not disputed or any(other != entry.grade for other in others.values()))
                 and all(word in text for word in words.casefold().split())
             ):
                 fields = {
@@ -373,17 +356,9 @@ class Desk:
                 what = "skip" if last.grade is None else f"grade {decimal(last.grade)}"
                 done["undo"] = f"{what} for {last.pair[1]}"
             if listed is not None:
-                judged = sum(not self._is_open(judge, pair) for pair in listed)
+                judged = sum(not self._is_open(pair) for pair in listed)
                 done["list"] = {"judged": judged, "all": len(listed)}
         return done
-
-    def agreement(self) -> list[dict[str, Any]]:
-        """How far every two judges agree on the documents that both judged."""
-        grades: dict[str, dict[Pair, float]] = {}
-        with self._lock:
-            for entry in self.journal.judged():
-                grades.setdefault(entry.judge, {})[entry.pair] = entry.grade or 0.0
-        return agreement_of_judges(grades)
 
 
 def check_name(judge: str) -> None:

@@ -26,7 +26,6 @@ from rankbounds.files.named_columns import QRELS_COLUMNS, find_column, found_col
 from rankbounds.files.opening import text_of
 from rankbounds.files.pair_files import decimal, shown, unheld_by_table, unheld_by_trec
 from rankbounds.files.records import fields_of
-from rankbounds.files.text_formats import QUEPID_DOC, QUEPID_QUERY, QUEPID_RATING
 from rankbounds.files.writing import check_writable, writing
 
 Pair = tuple[str, str]
@@ -37,8 +36,8 @@ NO_TEXT = (b"PAR1", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 JUDGE_NAMES = ("judge", "judged_by", "assessor", "rater")
 """What a table may call the column of who judged."""
 READ_ONLY = (
-    "Judgments given in the browser are written to a plain TREC file or a CSV, TSV or Quepid table with numbers for "
-    "grades; use --read-only to look at the report."
+    "Judgments given in the browser are written to a plain TREC file or a CSV or TSV table with numbers for grades; "
+    "use --read-only to look at the report."
 )
 
 
@@ -131,11 +130,7 @@ class Records:
         else:
             text = text_of(name, self.header + b"\n" + body + b"\n")
             own = {"query_id": self.query, "doc_id": self.doc, "relevance": self.value}
-            read = (
-                text_formats.read_quepid_judgments(text)
-                if self.kind == "quepid"
-                else text_formats.read_delimited(text, QRELS_COLUMNS.renamed(own))
-            )
+            read = text_formats.read_delimited(text, QRELS_COLUMNS.renamed(own))
         return read.pairs.topics[0], read.pairs.docs[0], float(read.numbers[0])
 
 
@@ -249,13 +244,7 @@ class JudgmentFile:
             raise UsageError(f"{name}: the format is {kind}. {READ_ONLY}")
         columns, separator = text_formats.header(text), text_formats.header_separator(text) or ","
         header = next(text.lines(), b"").removesuffix(b"\r")
-        if kind == "quepid":
-            known = [find_column(columns, own) for own in (QUEPID_QUERY, QUEPID_DOC, QUEPID_RATING)]
-            if None in known:
-                raise UsageError(f"{name}: there is no column for the rating. {READ_ONLY}")
-            query, doc, value, source = *map(str, known), None
-        else:
-            query, doc, value, _, source, *_ = found_columns(columns, names, name)
+        query, doc, value, _, source, *_ = found_columns(columns, names, name)
         return Records(kind, columns, query, doc, value, header, separator, source, self._source)
 
     # ---- changing ----

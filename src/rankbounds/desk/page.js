@@ -253,9 +253,6 @@ function showGoal() {
   if (goal && goal.computing && goal.headline) element("headline").append(" ", make("span", "updating ...", ["quiet"]));
   element("list-bar").hidden = !list || Boolean(goal && goal.bounds);
   if (list) { element("list-bar").max = list.all; element("list-bar").value = list.judged; }
-  const agreed = (goal && goal.agreement) || [];
-  element("goal-agreement").hidden = !agreed.length;
-  element("goal-agreement").textContent = visible(agreed.join(" "));
   const sentences = (goal && goal.sentences) || [];
   element("more").hidden = !sentences.length;
   element("sentences").replaceChildren(...sentences.map((text) => make("li", text)));
@@ -301,7 +298,7 @@ async function showPast() {
   const grade = element("of-grade").value;
   let said;
   try {
-    said = await send("past", { words: element("words").value, of: element("of-judge").value, grade: grade === "" ? null : Number(grade), disputed: element("disputed").checked });
+    said = await send("past", { words: element("words").value, of: element("of-judge").value, grade: grade === "" ? null : Number(grade) });
   } catch { return; }
   const shown = said.judgments.length;
   element("past-count").textContent = !said.all ? "Nothing was judged here yet." : said.fit === said.all ? `${said.all.toLocaleString("en")} judgment${said.all > 1 ? "s" : ""}` + (shown < said.fit ? `, the last ${shown} shown` : "")
@@ -315,8 +312,6 @@ async function showPast() {
     select.value = chosen;
   }
   select.parentElement.hidden = names.length < 2;
-  element("disputed").parentElement.hidden = names.length < 2;
-  if (names.length > 1) showAgreement();
 }
 
 const option = (value, text) => { const made = make("option", text); made.value = value; return made; };
@@ -334,22 +329,6 @@ function pastRow(row) {
   button.addEventListener("click", () => open([row.query_id, row.doc_id]));
   item.append(button);
   return item;
-}
-
-const short = (value) => value.toFixed(2).replace("-", "\u2212");
-
-async function showAgreement() {
-  let rows;
-  try { rows = (await send("agreement", {})).agreement; } catch { return; }
-  element("agreement-part").hidden = !rows.length;
-  element("agreement").tBodies[0].replaceChildren(...rows.map((row) => {
-    const line = make("tr"), head = make("th", `${row.first}, ${row.second}`, ["words"]), kappa = make("td", row.kappa === null ? "none" : short(row.kappa));
-    head.scope = "row";
-    if (row.kappa === null) kappa.append(make("span", "all one grade", ["quiet"]));
-    else kappa.append(make("span", row.kappa_low === null ? "too few topics" : `${short(row.kappa_low)} to ${short(row.kappa_high)}`, ["quiet"]));
-    line.append(head, make("td", String(row.documents)), make("td", `${Math.round(100 * row.same / row.documents)}%`), kappa);
-    return line;
-  }));
 }
 
 // ---- who judges, keys, and the beginning ----
@@ -417,7 +396,7 @@ element("why").addEventListener("keydown", (event) => { if (event.key === "Enter
 element("skip").addEventListener("click", () => act("skip"));
 element("undo").addEventListener("click", () => act("undo"));
 element("back").addEventListener("click", () => { if (aside) { status(""); forward(); } });
-for (const id of ["of-grade", "of-judge", "disputed"]) element(id).addEventListener("change", showPast);
+for (const id of ["of-grade", "of-judge"]) element(id).addEventListener("change", showPast);
 let typed = 0;
 element("words").addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(showPast, 150); });
 window.addEventListener("beforeunload", (event) => { if (waiting.length) event.preventDefault(); });

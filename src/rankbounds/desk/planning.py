@@ -129,7 +129,6 @@ class Planning:
         self.plan: dict[str, Any] = {}
         self.first: dict[str, Any] = {}
         """The plan that judging began with, or the first one that has bounds."""
-        self.agreement: list[str] = []
         self.computing, self.trouble = True, ""
         self._wanted, self._ended = threading.Event(), False
         self._wanted.set()
@@ -152,7 +151,7 @@ class Planning:
         if plan["bounds"] is not None and not left:
             left = difference_left(plan["runs"], plan["bounds"], first["bounds"])
         began = {name: first[name] for name in ("bounds", "open")}
-        return plan | goal | {"first": began, "difference_left": left, "agreement": self.agreement}
+        return plan | goal | {"first": began, "difference_left": left}
 
     def _begin(self) -> None:
         """Hand out what one run ranks highest of what is unjudged until there is a plan: nobody waits for it."""
@@ -181,7 +180,7 @@ class Planning:
                 documents, self.plan = self._plan()
                 if not self.first or (self.first["bounds"] is None and self.plan["bounds"] is not None):
                     self.first = self.plan
-                self.trouble, self.agreement = "", agreement_words(self.desk.agreement())
+                self.trouble = ""
                 self.desk.take_plan(documents)
             except RankboundsError as error:
                 self.trouble = "" if self._ended else str(error)
@@ -194,16 +193,6 @@ class Planning:
         if self._worker:
             self._worker.close()
         self._thread.join()
-
-
-def agreement_words(rows: list[dict[str, Any]]) -> list[str]:
-    """How far every two judges agree so far, in a sentence for each pair."""
-    sentences = []
-    for row in rows:
-        kappa = "" if row["kappa"] is None else f" (kappa {row['kappa']:.2f})"
-        both = f"{row['first']} and {row['second']} gave the same grade to {row['same']:,} of the {row['documents']:,}"
-        sentences.append(f"{both} documents that both judged{kappa}.")
-    return sentences
 
 
 # ---- the process ----

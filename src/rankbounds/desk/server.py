@@ -32,7 +32,7 @@ SHORTEST_TOKEN = 16
 HERE = Path(__file__).parent
 HTML = "text/html; charset=utf-8"
 FILES = {"/judging.css": "text/css; charset=utf-8", "/judging.js": "text/javascript; charset=utf-8"}
-MESSAGES = ("start", "next", "judge", "skip", "undo", "document", "past", "agreement", "results", "export")
+MESSAGES = ("start", "next", "judge", "skip", "undo", "document", "past", "results", "export")
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
@@ -90,8 +90,6 @@ class Office:
                 "file": desk.file.path.name,
                 "journal": desk.journal.path.name,
             }
-        if what == "agreement":
-            return {"agreement": desk.agreement()}
         if what == "export":
             return {"csv": desk.export()}
         if what == "results":
@@ -102,8 +100,7 @@ class Office:
             return desk.document(_pair(message))
         if what == "past":
             grade = None if message.get("grade") in (None, "") else _grade(message)
-            disputed = message.get("disputed") is True
-            return desk.past(judge=_text(message, "of"), grade=grade, words=_text(message, "words"), disputed=disputed)
+            return desk.past(judge=_text(message, "of"), grade=grade, words=_text(message, "words"))
         judge, key, done = _text(message, "judge").strip(), _text(message, "key"), {}
         if what == "judge":
             entry, note = desk.judge(judge, _pair(message), _grade(message), key, _text(message, "why").strip())

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.report.content import Choices, gather, gather_scores
-from rankbounds.report.page import Report, collections_page, gather_collections, page, report
+from rankbounds.report.page import Report, page, report
 
 
 class _RoomAndFunction(ModuleType):
@@ -22,6 +22,4 @@ class _RoomAndFunction(ModuleType):
 
 sys.modules[__name__].__class__ = _RoomAndFunction
 
-__all__ = [
-    "Choices", "Report", "collections_page", "gather", "gather_collections", "gather_scores", "page", "report",
-]  # fmt: skip
+__all__ = ["Choices", "Report", "gather", "gather_scores", "page", "report"]

@@ -15,31 +15,24 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from rankbounds.collection.inputs import RunToRead
 from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.errors import RankboundsError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.score_differences import equal
 from rankbounds.files.writing import writing
 from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.notebook import escape_html, frame_page, shown
-from rankbounds.phrases import some
-from rankbounds.report.content import Choices, gather, place_words
-from rankbounds.tables import as_json
-from rankbounds.version import __version__
+from rankbounds.report.content import Choices, gather
 
 HERE = Path(__file__).parent
-DRAWING = ("elements", "figures", "tables")
-"""What every page is drawn with."""
 SCRIPTS = (
-    *DRAWING, "marking", "scores", "persistence", "leaderboard", "changes", "two_runs", "one_topic", "live", "begin",
+    "elements", "figures", "tables", "marking", "scores", "persistence", "leaderboard", "changes", "two_runs",
+    "one_topic", "live", "begin",
 )  # fmt: skip
 """The report's script is made of these, in this order: a name is known to all that come after it."""
 LARGEST_INLINE = 3_000_000
@@ -49,34 +42,11 @@ BROKEN = """<!DOCTYPE html>
 <h1>The files cannot be read</h1><p>{{error}}</p><p>This page retries automatically.</p>{{link}}</html>
 """
 LINK = '<p class="to-judging"><a href="/">Judge documents</a></p>'
-MANY_PAIRS = 600
-"""At most this many pairs are described in words: those of the leading runs."""
-SYSTEM_KEYS = (
-    "run", "mean", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "collections", "collections_led",
-    "lacks",
-)  # fmt: skip
-CELL_KEYS = ("collection", "run", "mean", "ci_low", "ci_high", "judged_at_10")
-PART_KEYS = ("collection", "topics", "difference", "ci_low", "ci_high")
-PAIR_KEYS = ("difference", "ci_low", "ci_high", "summary", "summary_low", "summary_high")
-
-
-def page(content: dict[str, Any], *, live: bool = False) -> str:
-    """The page, in ASCII. ``live`` lets it talk to the server that it came from."""
-    return _assemble("page.html", join_scripts(), content, "; connect-src 'self'" if live else "")
-
-
-def collections_page(content: dict[str, Any]) -> str:
-    """The page of several collections."""
-    return _assemble("collections.html", _in_one_scope(*DRAWING, "collections"), content)
 
 
 def join_scripts() -> str:
     """The script of a report: where polynomials change their sign, which stands alone, and the rest."""
-    return script("crossing") + _in_one_scope(*SCRIPTS)
-
-
-def _in_one_scope(*names: str) -> str:
-    return f"(() => {{\n{''.join(script(name) for name in names)}}})();\n"
+    return f"{script('crossing')}(() => {{\n{''.join(map(script, SCRIPTS))}}})();\n"
 
 
 def script(name: str) -> str:
@@ -88,17 +58,20 @@ def _text(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _assemble(body: str, script: str, content: dict[str, Any], more_policy: str = "") -> str:
+def page(content: dict[str, Any], *, live: bool = False) -> str:
+    """The page, in ASCII. ``live`` lets it talk to the server that it came from."""
+    script = join_scripts()
     # Only the script that belongs here may run, whatever else found its way into the file. It must be ASCII: its
     # checksum is taken from the bytes of the page.
     digest = base64.b64encode(hashlib.sha256(script.encode("ascii")).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'{more_policy}"
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    policy += "; connect-src 'self'" if live else ""
     parts = {
         "{{policy}}": escape_html(policy),
         "{{title}}": escape_html(content["title"]),
         "{{style}}": _text("page.css"),
         "{{summary}}": "\n".join(f"<li>{escape_html(sentence)}</li>" for sentence in content["summary"]),
-        "{{body}}": _text(body),
+        "{{body}}": _text("page.html"),
         "{{data}}": embed_json(content),
         "{{script}}": script,
     }
@@ -257,80 +230,3 @@ class Live:
             except RankboundsError as error:
                 return BROKEN.replace("{{link}}", link).replace("{{error}}", html.escape(str(error)))
             return self._made[1]
-
-
-# ---- several collections ----
-
-
-def gather_collections(compared: CollectionsComparison) -> dict[str, Any]:
-    """Pack the leaderboard, every cell, and the pairs with their words."""
-    measures = [
-        {
-            "label": str(measure),
-            "lower_is_better": measure.lower_is_better,
-            "systems": [
-                {key: row[key] for key in SYSTEM_KEYS} | {"place": place_words(row)}
-                for row in compared.leaderboard(measure)
-            ],
-            "cells": [{key: row[key] for key in CELL_KEYS} for row in compared.cells if row["measure"] == str(measure)],
-            "pairs": _pairs(compared, str(measure)),
-        }
-        for measure in compared.measures
-    ]
-    content: dict[str, Any] = as_json(
-        {
-            "version": __version__,
-            "title": f"{len(compared.runs)} runs on {len(compared.collections)} collections",
-            "summary": _summary(compared),
-            "method": replace(compared, systems=[row | {"group": None} for row in compared.systems]).method(),
-            "collections": compared.collections,
-            "topics": compared.topics,
-            "runs": compared.runs,
-            "measures": measures,
-            "settings": compared.settings,
-        }
-    )
-    return content
-
-
-def _pairs(compared: CollectionsComparison, measure: str) -> list[dict[str, Any]]:
-    """The pairs, each as a run and the one it is held against; of many runs those of the leading ones."""
-    parts: dict[frozenset[str], list[dict[str, Any]]] = {}
-    for row in compared.differences:
-        if row["measure"] == measure:
-            parts.setdefault(frozenset((row["run"], row["against"])), []).append(row)
-    leading = [row["run"] for row in compared.leaderboard(measure)]
-    while len(leading) * (len(leading) - 1) // 2 > MANY_PAIRS:
-        leading = leading[: len(leading) * 3 // 4]
-    pairs = []
-    for pair in map(frozenset, combinations(leading, 2)):
-        if held := parts.get(pair):
-            a, b = held[0]["run"], held[0]["against"]
-            alone = replace(compared, differences=held)
-            row = alone.pair(a, b, measure)
-            words = {"words": alone.words(a, b, measure), "turned_words": alone.words(b, a, measure)}
-            of_parts = [{key: part[key] for key in PART_KEYS} for part in alone.differences_of(a, b, measure)]
-            pairs.append({"a": a, "b": b, **{key: row[key] for key in PAIR_KEYS}, **words, "parts": of_parts})
-    return pairs
-
-
-def _summary(compared: CollectionsComparison) -> list[str]:
-    """Who leads by each measure, between which places, and what is known of the first two."""
-    sentences = []
-    leaders = []
-    for measure in compared.measures:
-        placed = [row for row in compared.leaderboard(measure) if row["mean"] is not None]
-        best = [row for row in placed if equal(row["mean"], placed[0]["mean"])]
-        if best:
-            leaders.append({row["run"] for row in best})
-            over = f"by {measure} with {best[0]['mean']:.4f} over {len(compared.collections)} collections"
-            place = f" and ranks {words}" if (words := place_words(best[0])) else ""
-            alone = f"{best[0]['run']} leads {over}{place}."
-            sentences.append(alone if len(best) == 1 else f"{some([row['run'] for row in best])} lead together {over}.")
-    if leaders and not set.intersection(*leaders):
-        sentences.append("The measures disagree about the leader.")
-    sentences += re.split(r"(?<=[.]) (?=[A-Z])", compared.words())
-    if missing := compared.missing:
-        named = ", ".join(f"{cell['run']} on {cell['collection']}" for cell in missing[:12])
-        sentences.append(f"Missing, and not filled in: {named}{', ...' if len(missing) > 12 else ''}.")
-    return sentences

@@ -12,9 +12,7 @@ are one matrix product and one call.
 
 from __future__ import annotations
 
-import itertools
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,7 +35,6 @@ STATISTICS = (
     "kappa", "kappa_grades", "kappa_linear", "kappa_quadratic", "alpha", "alpha_nominal", "alpha_ordinal",
     "alpha_interval", "same", "relevant_trusted", "relevant", "shift_relevant", "shift",
 )  # fmt: skip
-RESAMPLES_OF_JUDGES = 1000
 OTHER_SCALE = "another scale than the trusted labels: only relevant or not can be compared"
 
 
@@ -257,31 +254,3 @@ def grade_rows(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -
     fields = ("labels", "trusted", "pairs", "relevant", "ci_low", "ci_high")
     pairs = count.sum(axis=0).astype(int).tolist()
     return plain_rows(fields, [judge.name] * len(pairs), table.trusted_grades, pairs, shares, low, high)
-
-
-def agreement_of_judges(grades: Mapping[str, Mapping[tuple[str, str], float]]) -> list[dict[str, Any]]:
-    """A row for every two judges with documents in common, from each one's grades by query and document.
-
-    ``same`` counts equal grades; ``kappa`` is Cohen's on relevant or not (grade 1 and above), ``kappa_linear`` counts a
-    disagreement by its distance in grades; intervals are over resampled topics. None where it has no value: all labels
-    are the same grade, or all documents are of one topic.
-    """
-    rows = []
-    for first, second in itertools.combinations(grades, 2):
-        shared = [pair for pair in grades[first] if pair in grades[second]]
-        if not shared:
-            continue
-        query_ids, doc_ids = zip(*shared, strict=True)
-        one, other = ([grades[judge][pair] for pair in shared] for judge in (first, second))
-        trusted, labels = (Qrels.from_columns(query_ids, doc_ids, given) for given in (one, other))
-        statistics = LabelTables.count(trusted, labels, second, rel=1, labels_rel=1).statistics(same_scale=True)
-        row = {"first": first, "second": second, "documents": len(shared), "same": sum(map(operator.eq, one, other))}
-        topics = len(set(query_ids))
-        for name in ("kappa", "kappa_linear"):
-            by_topic, compute = statistics[name]
-            row |= {name: plain(float(compute(by_topic.sum(axis=0)))), f"{name}_low": None, f"{name}_high": None}
-            if topics > 1:
-                bootstrap = TopicBootstrap(topics, Resampling(RESAMPLES_OF_JUDGES, 0), 0.95)
-                row |= with_interval(name, statistics[name], bootstrap)[0]
-        rows.append(row)
-    return rows
