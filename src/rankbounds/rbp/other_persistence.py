@@ -42,13 +42,7 @@ class Transferred:
     high: float
     method: Method
     proven: bool
-    """Whether both ends are known to be as tight as what is known of the score allows. The range holds either way,
-    unless it is ``greedy``."""
-
-    @property
-    def width(self) -> float:
-        """How much is left open."""
-        return self.high - self.low
+    """Whether no tighter range exists; it holds either way, unless it is ``greedy``."""
 
     def __str__(self) -> str:
         return f"{self.published} lies in {outward_interval(self.low, self.high)} at p={self.to:g} ({self.how})"
@@ -161,10 +155,10 @@ def _exact(relaxed: Transferred, time_limit: float) -> Transferred:
     if not (low.feasible and high.feasible):
         # Where clearly wider intervals hold no list either, it is not the solver's arithmetic that finds none.
         if not solve(published, to, highest=True, time_limit=time_limit, wider=0.01).feasible:
+            over = f" over {published.topics} topics" if published.topics > 1 else ""
             raise DataError(
-                f"No list has the score {published}"
-                + (f" over {published.topics} topics" if published.topics > 1 else "")
-                + ": its documents' weights do not add up to it in any way. Are the digits, p and topics right?"
+                f"No list has the score {published}{over}: its documents' weights do not add up to it in any way. "
+                "Are the digits, p and topics right?"
             )
         return relaxed
     if not (low.reached or high.reached or low.bound > relaxed.low or high.bound < relaxed.high):
@@ -195,10 +189,9 @@ class Meeting:
 
 @dataclass(frozen=True, eq=False)
 class PublishedComparison:
-    """The comparison of two published scores at the wanted persistence and at either's own."""
+    """The comparison of two published scores, first at the wanted persistence, then at either's own."""
 
     meetings: tuple[Meeting, ...]
-    """The first is the one that was asked for."""
     advice: tuple[str, ...] = ()
     """What further information would decide, where nothing is decided yet."""
 
@@ -206,16 +199,6 @@ class PublishedComparison:
     def verdict(self) -> Verdict:
         """The verdict at the persistence asked for."""
         return self.meetings[0].verdict
-
-    def __str__(self) -> str:
-        lines = []
-        for meeting in self.meetings:
-            ranges = ", ".join(
-                f"{name} {outward_interval(side.low, side.high)}" for name, side in (("A", meeting.a), ("B", meeting.b))
-            )
-            decided = "undecided" if meeting.verdict == "undecided" else f"{meeting.verdict} is surely better"
-            lines.append(f"at p={meeting.p:g}: {decided} ({ranges})")
-        return "\n".join([*lines, *self.advice])
 
 
 def compare_published(
@@ -236,8 +219,7 @@ def compare_published(
     -------
     PublishedComparison
         Its ``verdict`` at ``to`` (``"A"``, ``"B"`` or ``"undecided"``) holds for all lists that could have the printed
-        scores; the ``meetings`` are the comparisons there and at either's own persistence; ``advice`` says what would
-        decide.
+        scores; ``meetings`` are the comparisons there and at either's own p; ``advice`` says what would decide.
 
     Examples
     --------
