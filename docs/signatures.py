@@ -9,7 +9,6 @@ from typing import Any
 
 import griffe
 
-from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.results import Result
 
@@ -26,7 +25,7 @@ class Signatures(griffe.Extension):
         kind = getattr(importlib.import_module(cls.module.path), cls.name, None)
         if not isinstance(kind, type):
             return
-        if issubclass(kind, Result | Scores):
+        if issubclass(kind, Result):
             cls.members.pop("__init__", None)
         if issubclass(kind, Measure):
             known = griffe.Parameters(

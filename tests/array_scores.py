@@ -20,5 +20,5 @@ def scores_of(value, low=None, high=None, measures=("AP",)):
         low=unknown if low is None else low,
         high=unknown if high is None else high,
         judged=np.ones(value.shape[:2]),
-        notes=[RunNotes()] * value.shape[0],
+        run_notes=[RunNotes()] * value.shape[0],
     )

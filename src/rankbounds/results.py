@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import Any, ClassVar, TypeAlias
 
-from rankbounds.frames import Framed
+from rankbounds.frames import Columns, Framed
 from rankbounds.notebook import shown
 from rankbounds.tables import ROW_FORMATS, Table, as_json, in_prose, json_of, number, plain, render_rows
 from rankbounds.terminal import escape_controls
@@ -181,7 +181,7 @@ class Result(Framed):
         found: dict[str, Any] = as_json(content)
         return found
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def _columns(self) -> Columns:
         rows = self.rows()
         return {name: [plain(row.get(name)) for row in rows] for name in self.fields}
 

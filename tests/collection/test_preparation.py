@@ -153,7 +153,7 @@ def test_runs_in_memory_are_prepared_too():
     for given in (run, {"named": run}, rb.Run.from_columns(["q", "q"], ["q", "a"], [2.0, 1.0])):
         scores = rb.evaluate(qrels, given, "RR", preparation=Preparation(drop_self=True))
         assert scores.value.tolist() == [[[1.0]]]
-        assert scores.notes[0].prepared == "1 self-matches dropped"
+        assert scores.run_notes[0].prepared == "1 self-matches dropped"
 
 
 def test_notes_of_preparation_are_saved(files, tmp_path):
@@ -162,7 +162,7 @@ def test_notes_of_preparation_are_saved(files, tmp_path):
         scores = rb.evaluate(files / "qrels", run, "RR")
     scores.save(tmp_path / "scores.json")
     assert rb.Scores.load(tmp_path / "scores.json") == scores
-    assert scores.notes[0].prepared == "2 self-matches dropped"
+    assert scores.run_notes[0].prepared == "2 self-matches dropped"
 
 
 def warnings_of(qrels, run):
@@ -179,8 +179,8 @@ def test_documents_that_no_judgment_knows_are_a_loud_warning():
     assert '"x-d1"' in told
     assert '"d1"' in told
     for another in ("d2", "d1"):  # judged for another topic, or far down
-        assert rb.evaluate(qrels, {**run, "1": {**run["1"], another: -99.0}}, "P@1").warnings() == []
-    assert rb.evaluate(qrels, {"1": {"x": 1.0}, "2": {"y": 1.0}}, "P@1").warnings() == []
+        assert rb.evaluate(qrels, {**run, "1": {**run["1"], another: -99.0}}, "P@1").notes() == []
+    assert rb.evaluate(qrels, {"1": {"x": 1.0}, "2": {"y": 1.0}}, "P@1").notes() == []
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def scores_by(value, measures, low=None, high=None):
         low=unknown if low is None else low,
         high=unknown if high is None else high,
         judged=np.ones(value.shape[:2]),
-        notes=[RunNotes()] * value.shape[0],
+        run_notes=[RunNotes()] * value.shape[0],
     )
 
 

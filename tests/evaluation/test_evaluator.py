@@ -135,7 +135,7 @@ def test_evaluate_takes_dicts_as_it_takes_tables(options):
         with warnings.catch_warnings(record=True) as told_of_tables:
             theirs = rb.evaluate(by_columns(qrels, rb.Qrels, {}), tables, **options)
         assert [str(warning.message) for warning in told] == [str(warning.message) for warning in told_of_tables]
-        assert (ours.runs, ours.query_ids, ours.notes) == (theirs.runs, theirs.query_ids, theirs.notes)
+        assert (ours.runs, ours.query_ids, ours.run_notes) == (theirs.runs, theirs.query_ids, theirs.run_notes)
         for name in ("value", "low", "high", "judged", "parts"):
             np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
 

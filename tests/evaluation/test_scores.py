@@ -117,12 +117,12 @@ class TestChoosing:
         assert scores.outer == [rb.Q()]
         assert scores["AP"].outer == []
         assert scores["AP"].parts is None
-        assert scores.notes[0].missing == ["303"]
-        assert scores.notes[0].tie_range is not None
-        of_topics = scores.topic("301", "302").notes
+        assert scores.run_notes[0].missing == ["303"]
+        assert scores.run_notes[0].tie_range is not None
+        of_topics = scores.topic("301", "302").run_notes
         assert (of_topics[0].missing, of_topics[1].unknown, of_topics[0].tie_range) == ([], [], None)
-        assert scores["AP"].notes[0] == replace(scores.notes[0], tie_range=None)
-        assert scores["RBP(p=0.8)"].notes == scores.notes
+        assert scores["AP"].run_notes[0] == replace(scores.run_notes[0], tie_range=None)
+        assert scores["RBP(p=0.8)"].run_notes == scores.run_notes
 
     def test_nothing_chosen_is_an_empty_table(self, scores):
         for empty in (
@@ -222,7 +222,7 @@ class TestObjects:
             "low": scores.low + 1,
             "high": scores.high + 1,
             "judged": scores.judged / 2,
-            "notes": [RunNotes() for _ in scores.runs],
+            "run_notes": [RunNotes() for _ in scores.runs],
             "bounds": "ties",
             "without_relevant": [],
             "outer": [],
@@ -235,7 +235,7 @@ class TestObjects:
             "confidence": 0.9,
             "clusters": {"1": "c"},
         }
-        assert changed.keys() == {one.name for one in fields(scores)} - {"origin", "make_origin"}
+        assert changed.keys() == {one.name for one in fields(scores)} - {"origin", "make_origin", "settings"}
         for name, value in changed.items():
             assert replace(scores, **{name: value}) != scores, name
         assert scores != "scores"
@@ -291,7 +291,7 @@ def any_scores(draw):
         measures,
         *(array(*shape) for _ in range(3)),
         array(*shape[:2]),
-        notes=draw(st.lists(notes, min_size=len(runs), max_size=len(runs))),
+        run_notes=draw(st.lists(notes, min_size=len(runs), max_size=len(runs))),
         bounds=draw(st.sampled_from(["unjudged", "ties", "both", "none"])),
         without_relevant=draw(some_topics),
         outer=[measure for measure in measures if draw(st.booleans())],
@@ -316,7 +316,7 @@ class TestSaving:
         scores.save(tmp_path / "scores.json")
         loaded = Scores.load(tmp_path / "scores.json")
         assert loaded.outer == [rb.Q()]
-        assert loaded.warnings() == scores.warnings()
+        assert loaded.notes() == scores.notes()
         assert repr(loaded) == repr(scores)
         assert loaded.to_polars().equals(scores.to_polars())
 
@@ -326,7 +326,7 @@ class TestSaving:
             {"format": "rankbounds scores 3"},
             {"value": [[1]]},
             {"runs": 3},
-            {"notes": [{}]},
+            {"run_notes": [{}]},
             {"measures": [{"label": "NoSuchMeasure", "exactly": {}}]},
             {"measures": [{"label": "AP", "exactly": {"p": 3}}]},
             {"outer": None},
@@ -387,7 +387,7 @@ class TestSparseJudgments:
         qrels, run = self.collection()
         with pytest.warns(rb.RankboundsWarning, match=self.SAID):
             scores = rb.evaluate(qrels, {"a": run, "b": run}, "nDCG@10")
-        (words,) = scores.warnings()
+        (words,) = scores.notes()
         for command in ("compare", "similarity", "judge-next", "sample", "audit"):
             assert command in words
 
@@ -397,12 +397,12 @@ class TestSparseJudgments:
     )
     def test_not_said_where_enough_is_judged_or_no_such_bounds_are_asked_for(self, collection, options):
         qrels, run = self.collection(**collection)
-        assert rb.evaluate(qrels, run, "nDCG@10", **options).warnings() == []
+        assert rb.evaluate(qrels, run, "nDCG@10", **options).notes() == []
 
     def test_not_said_where_one_run_is_judged(self):
         qrels, run = self.collection()
         judged = {query: ["d1", "d0"] for query in run}
-        assert rb.evaluate(qrels, {"sparse": run, "judged": judged}, "nDCG@10").warnings() == []
+        assert rb.evaluate(qrels, {"sparse": run, "judged": judged}, "nDCG@10").notes() == []
 
     @pytest.mark.parametrize("name", ["evaluate", "compare"])
     def test_commands_say_it_once(self, command, tmp_path, name):

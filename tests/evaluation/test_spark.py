@@ -68,7 +68,7 @@ def assert_same(scores, local):
     for name in ("low", "high"):
         np.testing.assert_allclose(getattr(scores, name)[:, order], getattr(local, name), rtol=1e-15, atol=1e-16)
     np.testing.assert_allclose(scores.parts[:, :, order], local.parts, rtol=1e-15, atol=1e-16)
-    for ours, theirs in zip(scores.notes, local.notes, strict=True):
+    for ours, theirs in zip(scores.run_notes, local.run_notes, strict=True):
         assert (set(ours.missing), set(ours.unknown)) == (set(theirs.missing), set(theirs.unknown))
         assert (ours.tied_topics, ours.prepared) == (theirs.tied_topics, theirs.prepared)
         assert ours.tie_range == pytest.approx(theirs.tie_range)

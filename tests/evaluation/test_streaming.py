@@ -87,7 +87,7 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found.parts, expected.parts, rtol=1e-12, atol=1e-12)
     assert found.outer == expected.outer
     assert found.without_relevant == expected.without_relevant
-    for ours, theirs in zip(found.notes, expected.notes, strict=True):
+    for ours, theirs in zip(found.run_notes, expected.run_notes, strict=True):
         assert list(ours.missing) == list(theirs.missing)
         assert sorted(ours.unknown) == sorted(theirs.unknown)
         assert ours.tied_topics == theirs.tied_topics
@@ -117,14 +117,14 @@ def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path, order):
     qrels, run = lines(1, topics=20, order=order)
     alike = [re.sub("doc-number", "number", line) for line in run]
     files = written(tmp_path, qrels, alike, "plain")
-    (sentence,) = (told for told in rb.evaluate(*files, "AP").warnings() if "documents is judged" in told)
+    (sentence,) = (told for told in rb.evaluate(*files, "AP").notes() if "documents is judged" in told)
     found = evaluate_stream(*files, "AP", memory=1 << 16)
     expected = sentence.partition("documents such as")[0]
-    assert [told.partition("documents such as")[0] for told in found.warnings() if "is judged" in told] == [expected]
+    assert [told.partition("documents such as")[0] for told in found.notes() if "is judged" in told] == [expected]
     judged = {tuple(line.split()[:3:2]) for line in qrels}
     known = [line for line in run if tuple(line.split()[:3:2]) in judged][-1:]
     files = written(tmp_path, qrels, [*alike, *known], "plain")
-    assert not any("is judged" in told for told in evaluate_stream(*files, "AP", memory=1 << 16).warnings())
+    assert not any("is judged" in told for told in evaluate_stream(*files, "AP", memory=1 << 16).notes())
 
 
 @pytest.mark.parametrize("order", ["grouped", "mixed"])

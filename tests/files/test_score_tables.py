@@ -213,15 +213,6 @@ def test_means_alone_are_refused_with_the_reason(tmp_path, content):
         rb.read_scores(tmp_path / "means")
 
 
-def test_a_stated_mean_is_held_against_the_topics(tmp_path):
-    rows = "map\t1\t0.5000\nmap\t2\t0.2500\nnum_ret\t1\t10\nnum_ret\t2\t20\nnum_ret\tall\t30\nmap\tall\t"
-    (tmp_path / "right").write_text(f"{rows}0.3750\n")
-    assert rb.read_scores(tmp_path / "right")["AP"].mean().value.item() == 0.375
-    (tmp_path / "wrong").write_text(f"{rows}0.2500\n")
-    with pytest.warns(rb.RankboundsWarning, match="map of wrong is 0.2500 there, and 0.3750 over the 2 topics"):
-        rb.read_scores(tmp_path / "wrong")
-
-
 def test_topics_that_a_run_lacks_are_left_out_and_told(tmp_path):
     lines = [f"{q},{q / 10},{'' if q == 3 else q / 20}" for q in range(9)]
     (tmp_path / "m.csv").write_text("query,a,b\n" + "\n".join(lines))

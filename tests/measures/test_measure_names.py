@@ -307,7 +307,7 @@ def test_a_geometric_mean_is_one():
     assert means.value[0, 0].tolist() == pytest.approx([(1.0 * 0.5 * 0.00001) ** (1 / 3), 0.5, 3.0])
     assert means.mean() == means
     both = rb.evaluate(qrels, {"t": run, "u": run}, "GMAP")
-    assert both.notes[0].tie_range is None
+    assert both.run_notes[0].tie_range is None
     with pytest.raises(UsageError, match="geometric mean"):
         rb.compare(both)
     assert (means.low[0, 0, 0], means.high[0, 0, 0]) == pytest.approx(((0.5 * 1e-5) ** (1 / 3), 0.5 ** (1 / 3)))

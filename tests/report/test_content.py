@@ -373,6 +373,6 @@ def test_since_scores_were_saved(tmp_path, capsys):
         "(3); judgments began on 1 of 4 topics (4); run x changed."
     )
     rb.evaluate(qrels, run, "AP").save(saved)
-    assert told() == "Nothing changed since saved.json was saved: the same judgments, options and run x."
+    assert told() == "Nothing changed since saved.json was saved: the same judgments and options."
     replace(rb.evaluate(qrels, run, "AP"), origin=None, make_origin=None).save(saved)
     assert told().startswith("Whether anything changed since saved.json was saved is not known")

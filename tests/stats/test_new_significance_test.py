@@ -130,7 +130,7 @@ def test_everybody_knows_it(z, tmp_path, capsys):
         three = replace(
             scores,
             runs=[*scores.runs, "third"],
-            notes=[*scores.notes, scores.notes[0]],
+            run_notes=[*scores.run_notes, scores.run_notes[0]],
             **{part: getattr(scores, part)[[0, 1, 1]] for part in ("value", "low", "high", "judged")},
         )
         compared = rb.compare(three, test=z)

@@ -358,4 +358,4 @@ def _effects(run: Run, qrels: Qrels, measures: list[Measure]) -> tuple[dict[str,
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()
     columns = (array[0, 0].tolist() for array in (mean.value, expected.value, mean.low, mean.high))
     effects = [TieEffect(str(name), *numbers) for name, *numbers in zip(mean.measures, *columns, strict=True)]
-    return {"judged": float(mean.judged[0, 0]), "effects": effects}, scores.notes[0].strange_documents
+    return {"judged": float(mean.judged[0, 0]), "effects": effects}, scores.run_notes[0].strange_documents

@@ -14,9 +14,8 @@ from rankbounds.comparison.pairs import pairs_against
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.origins import fingerprint, origin_of
 from rankbounds.evaluation.score_differences import differences
-from rankbounds.evaluation.score_files import join_baseline
+from rankbounds.evaluation.score_files import fingerprint, join_baseline, origin_of
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.counts import Judged

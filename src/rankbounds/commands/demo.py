@@ -70,7 +70,7 @@ def findings(scores: Scores) -> list[str]:
         f'  But only {percent(judged[widest])} of the top ten documents of "{widest}" were judged: its {label} lies in '
         f"[{low:.4f}, {high:.4f}], so these judgments cannot tell which of the two is better.",
     ]
-    moved = {run: note.tie_range for run, note in zip(scores.runs, scores.notes, strict=True) if note.tie_range}
+    moved = {run: note.tie_range for run, note in zip(scores.runs, scores.run_notes, strict=True) if note.tie_range}
     if moved:
         most = max(moved, key=lambda run: moved[run])
         told.append(f'  The order of tied documents alone can change the {label} of "{most}" by {moved[most]:.4f}.')

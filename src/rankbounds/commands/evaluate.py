@@ -118,7 +118,7 @@ def evaluate_by_engine(options: Options, engine: str) -> Scores:
         **how,
         **({"master": options.master} if engine == "spark" else of_stream),
     )
-    notes = zip(scores.runs, scores.notes, strict=True)
+    notes = zip(scores.runs, scores.run_notes, strict=True)
     say_all(f"{name}: {note.prepared}." for name, note in notes if note.prepared)
     return scores
 

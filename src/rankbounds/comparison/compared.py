@@ -256,13 +256,13 @@ class Compared(Result):
     @cached_property
     def missing(self) -> Ints:
         """Return how many topics each run lacks; they count as empty lists."""
-        counted = self.scores.notes if self.scores.topics == "judged" else []
+        counted = self.scores.run_notes if self.scores.topics == "judged" else []
         return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
 
     @property
     def strange(self) -> Flags:
         """Flag each run none of whose documents is judged for any topic."""
-        noted = self.scores.notes
+        noted = self.scores.run_notes
         return np.array([bool(one.strange_documents) for one in noted] or [False] * len(self.runs))
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:

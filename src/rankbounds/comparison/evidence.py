@@ -26,8 +26,8 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import chosen_options
-from rankbounds.evaluation.origins import origin_of
 from rankbounds.evaluation.score_differences import TOLERANCE, merit_of_range
+from rankbounds.evaluation.score_files import origin_of
 from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
 from rankbounds.measures import Measure, parse_measures

@@ -11,8 +11,7 @@ from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
-from rankbounds.evaluation.origins import file_states, origin_later
-from rankbounds.evaluation.scores import Scores
+from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.evaluation.scoring import Scoring, score_runs
 from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
@@ -168,12 +167,16 @@ def evaluate(
 
         return streaming.score(qrels, runs, scoring, reading, memory, scratch, progress)
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
-    given = jobs = reading.runs_to_read(runs, qrels)
-    states = file_states(jobs)
+    jobs = reading.runs_to_read(runs, qrels)
     if preparation:
         jobs = [replace(job, read=partial(lambda read: preparation(read()), job.read), given=None) for job in jobs]
     scores = score_runs(facts, jobs, scoring, progress=progress, observe=observe)
-    make_origin = origin_later(scores.runs, facts.qrels, assumptions, preparation, given, states)
+
+    def make_origin() -> Origin:
+        from rankbounds.evaluation.score_files import origin_of  # (only scores that are saved need it)
+
+        return origin_of(facts.qrels, assumptions, preparation or Preparation())
+
     return replace(scores, make_origin=make_origin)
 
 

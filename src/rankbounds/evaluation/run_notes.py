@@ -112,9 +112,9 @@ TOPIC_KEYS: dict[str, Callable[[str], str]] = {
 """In what ids of topics that mean the same may differ, and what they then have in common."""
 
 
-def warnings_of(scores: Scores) -> list[str]:
-    """What concerns several numbers, in sentences, as ``Scores.warnings`` lists them."""
-    sentences = topic_warnings(scores.runs, scores.notes, scores.topics) if scores.notes else []
+def notes_of(scores: Scores) -> list[str]:
+    """Say what concerns several numbers, as ``Scores.notes`` lists it."""
+    sentences = topic_warnings(scores.runs, scores.run_notes, scores.topics) if scores.run_notes else []
     if scores.without_relevant:
         have = "topic has" if len(scores.without_relevant) == 1 else "topics have"
         sentences.append(

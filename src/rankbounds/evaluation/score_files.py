@@ -1,25 +1,26 @@
 """Files of scores: those that rankbounds saved, and tables that it or another tool wrote.
 
-Saved scores hold everything but lists and judgments, and can be the baseline of new scores with the same judgments and
-settings. In tables, names become measures and rows become arrays.
+Saved scores hold everything but lists and judgments. They can be the baseline of new scores with the same judgments and
+settings: checksums of each topic's judgments show whether anything changed since, and on which topics.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from functools import lru_cache
-from math import exp, isinf
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.collection.preparation import Preparation
+from rankbounds.collection.run import Run
 from rankbounds.collection.run_names import unique_names
-from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
-from rankbounds.evaluation.origins import origin_changes
+from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.evaluation.scores import PARTS, STORED, Origin, Scores
 from rankbounds.files.objects import is_table
@@ -37,14 +38,13 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+    from rankbounds.collection.qrels import Qrels
+    from rankbounds.evaluation.assumptions import Assumptions
+
 Path: TypeAlias = str | os.PathLike[str]
 Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
 
 FORMAT = "rankbounds scores 1"
-
-
-MEAN_ROUNDED = 1.01e-4
-"""By how much a mean may be off that was rounded to four digits, as were the numbers that it is the mean of."""
 
 
 def read_scores(
@@ -82,8 +82,8 @@ def read_scores(
     check. Unknown names are compared as they are. A file without a run's name is a run with the file's name. Scores may
     be true and false. With several seeds per item (``seed``, ``trial``, ``epoch``, ...), an item's score is their mean:
     as separate items they would make differences look significant that are not. Items of a ``cluster`` (also
-    ``conversation`` or ``session``) are compared by cluster. Means in a file (topic ``all``) are checked against its
-    topics, with a warning where they disagree. Files with means alone, such as those of BEIR and MTEB, are refused.
+    ``conversation`` or ``session``) are compared by cluster. Means in a file (topic ``all``) are left out; files with
+    means alone, such as those of BEIR and MTEB, are refused.
 
     Examples
     --------
@@ -163,8 +163,6 @@ def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequenc
             measure_of[name] = ReportedEffort(name)
         elif not known.lower_is_better:
             raise UsageError(f'"{name}" is {known}, of which more is better.')
-    for table in tables:
-        _check_means(table, measure_of)
     run_of = _runs(tables, named, measure_of)
     measures = list(dict.fromkeys(measure_of.values()))
     runs = list(dict.fromkeys(run_of.values()))
@@ -206,30 +204,6 @@ def _runs(
     apart = [(number, run) for number, run in of_tables if run in clashing]
     unique = unique_names([run for _, run in apart], [tables[n].file for n, _ in apart], [named[n] for n, _ in apart])
     return {(number, run): run for number, run in of_tables} | dict(zip(apart, unique, strict=True))
-
-
-def _check_means(table: ScoreTable, measure_of: Mapping[str, Measure]) -> None:
-    by_cell: dict[tuple[str, str], list[float]] = {}
-    for (run, _, name), (value, _, _) in table.cells.items():
-        by_cell.setdefault((run, name), []).append(value)
-    wrong = []
-    for (run, name), stated in table.means.items():
-        values = by_cell.get((run, name))
-        if values is None or isinf(stated):
-            continue
-        mean = sum(values) / len(values)
-        total = measure_of[name].total
-        found = sum(values) if total == "sum" else exp(mean) if total == "geometric" else mean
-        if abs(found - stated) > MEAN_ROUNDED + 1e-9 * abs(stated):
-            wrong.append(
-                f"{name} of {run} is {stated:.4f} there, and {found:.4f} over the {len(values)} topics of the table"
-            )
-    if wrong:
-        more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        warn(
-            f"{table.file}: a stated mean differs from the mean over topics ({wrong[0]}{more}). The stated mean may "
-            "count topics that the table lacks, as trec_eval -c does; here only the topics in the table count."
-        )
 
 
 # ---- saved scores ----
@@ -275,13 +249,13 @@ def scores_in(content: Any, file: str) -> Scores:
         loaded = {name: read(content[name]) for name, read in _READERS.items()}
         loaded["clusters"] = {str(query): str(name) for query, name in content.get("clusters", {}).items()}
         loaded |= {name: [_load_measure(one, file) for one in content[name]] for name in ("measures", "outer")}
-        notes = [{name: read(noted[name]) for name, read in _NOTES.items()} for noted in content["notes"]]
+        notes = [{name: read(noted[name]) for name, read in _NOTES.items()} for noted in content["run_notes"]]
         shape = tuple(len(loaded[name]) for name in ("runs", "query_ids", "measures"))
         sizes = {"value": shape, "low": shape, "high": shape, "judged": shape[:2], "parts": (len(PARTS), *shape)}
         for name, size in (sizes | {"interval": (2, *shape)}).items():
             known = name not in ("parts", "interval") or content[name] is not None
             loaded[name] = np.array(content[name], dtype=np.float64).reshape(size) if known else None
-        return Scores(**loaded, notes=[RunNotes(**noted) for noted in notes])
+        return Scores(**loaded, run_notes=[RunNotes(**noted) for noted in notes])
     except DataError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
@@ -355,18 +329,107 @@ def _load_measure(saved: Mapping[str, Any], file: str) -> Measure:
     return measure.changed(**exactly)
 
 
+# ---- what scores were made from ----
+
+
+def origin_of(
+    qrels: Qrels, assumptions: Assumptions, preparation: Preparation | None, runs: Iterable[Run] = ()
+) -> Origin:
+    """Return the origin of scores: judgments, runs and settings; None if preparation is unknown."""
+    unjudged = assumptions.unjudged
+    settings: dict[str, Any] = {
+        "ties": assumptions.ties,
+        "score-precision": assumptions.score_precision,
+        "unjudged": unjudged.name if unjudged.q is None else f"{unjudged.name} with q = {unjudged.q:.12g}",
+        "gain": str(assumptions.gain),
+        "topics": assumptions.topics,
+    }
+    if preparation is not None:
+        settings |= {
+            "drop-self": preparation.drop_self,
+            "documents-of": preparation.documents_of,
+            "depth": preparation.depth,
+        }
+    return {"judgments": _sums(qrels), "settings": settings, "runs": {run.name: _run_digest(run) for run in runs}}
+
+
+def _sums(qrels: Qrels) -> dict[str, str]:
+    """A fingerprint of each topic's judgments, whatever their order: ``count:documents:documents and grades``."""
+    rows: dict[str, list[str]] = {}
+    strata = qrels.strata.labels if qrels.strata is not None else [""] * len(qrels)
+    documents = []
+    for (query, document, grade), stratum in zip(qrels, strata, strict=True):
+        rows.setdefault(query, []).append(f"{document}\0{grade!r}\0{stratum}")
+        documents.append((query, document))
+    if (parts := qrels.subtopics) is not None:
+        judged = zip(parts.row.tolist(), parts.labels, parts.grade.tolist(), parts.okay.tolist(), strict=True)
+        for row, subtopic, grade, okay in judged:
+            query, document = documents[row]
+            rows[query].append(f"{document}\0{grade!r}\0\0{subtopic}\0{okay}")
+    return {
+        query: f"{len(several)}:{_digest({row.partition(chr(0))[0] for row in several})}:{_digest(several)}"
+        for query, several in rows.items()
+    }
+
+
+def fingerprint(origin: Origin) -> dict[str, Any]:
+    """Return a result's fingerprint: checksums of judgments and runs, and the settings."""
+    judgments = _digest(f"{query}\0{own}" for query, own in origin["judgments"].items())
+    return {"judgments": judgments, "runs": dict(origin["runs"]), "settings": dict(origin["settings"])}
+
+
+def _run_digest(run: Run) -> str:
+    """A sum of a run's queries, documents and scores, whatever their order."""
+    keys = run.pairs.keys
+    order = np.argsort(keys)  # a third of the time of sorting by score too, which only equal keys need
+    if (keys[order[1:]] == keys[order[:-1]]).any():
+        order = np.lexsort((run.score, keys))
+    content = keys[order].astype("<u8").tobytes() + run.score[order].astype("<f8").tobytes()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _digest(rows: Iterable[str]) -> str:
+    text = "\n".join(sorted(rows)).encode("utf-8", "surrogateescape")
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def _origin_changes(before: Origin, now: Origin) -> list[str]:
+    """Say what changed between two origins: options, topics, documents, grades."""
+
+    def words(value: Any) -> str:
+        return "not given" if value is None or value is False else "given" if value is True else str(value)
+
+    settings = {name: (before["settings"].get(name), value) for name, value in now["settings"].items()}
+    changes = [
+        f"--{name} was {words(was)} and is {words(value)}" for name, (was, value) in settings.items() if was != value
+    ]
+    groups: dict[str, list[str]] = {}
+    for topic in {**now["judgments"], **before["judgments"]}:
+        was, now_is = before["judgments"].get(topic), now["judgments"].get(topic)
+        if was is None or now_is is None:
+            groups.setdefault("judgments ended" if now_is is None else "judgments began", []).append(topic)
+        elif was != now_is:
+            (count_before, documents_before, _), (count, documents, _) = was.split(":"), now_is.split(":")
+            more = int(count) - int(count_before)
+            what = "removed" if more < 0 else "added" if more else "replaced"
+            what = "grades changed" if documents == documents_before else f"judged documents were {what}"
+            groups.setdefault(what, []).append(topic)
+    total = len({*before["judgments"], *now["judgments"]})
+    return changes + [f"{what} on {len(topics)} of {total} topics ({some(topics)})" for what, topics in groups.items()]
+
+
 def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
     """Say what changed since scores were saved: topics, documents, grades, options, runs."""
     before, name = load(path).origin, os.path.basename(os.fspath(path))
     if before is None:
         return f"Whether anything changed since {name} was saved is not known: it was saved without its judgments."
     known = [run for run in now["runs"] if run in before["runs"]]
-    changes = origin_changes(before, now)
+    changes = _origin_changes(before, now)
     changes += [f"run {run} changed" for run in known if before["runs"][run] != now["runs"][run]]
     if changes:
         return f"Since {name} was saved: {'; '.join(changes)}."
-    same = f" and run{'s' * (len(known) > 1)} {', '.join(known)}" if known else ""
-    return f"Nothing changed since {name} was saved: the same judgments, options{same}."
+    same = f", options and run{'s' * (len(known) > 1)} {', '.join(known)}" if known else " and options"
+    return f"Nothing changed since {name} was saved: the same judgments{same}."
 
 
 def join_baseline(saved: Scores, new: Scores) -> Scores:
@@ -393,7 +456,7 @@ def join_baseline(saved: Scores, new: Scores) -> Scores:
         low=stack("low"),
         high=stack("high"),
         judged=stack("judged"),
-        notes=[noted for scores in both for noted in scores.notes],
+        run_notes=[noted for scores in both for noted in scores.run_notes],
         without_relevant=[name for name in new.query_ids if name in relevant_nowhere],
         outer=[measure for measure in new.measures if any(measure in scores.outer for scores in both)],
         parts=parts,
@@ -428,7 +491,7 @@ def _check_alike(saved: Scores, new: Scores) -> None:
         )
     if saved.origin is None or new.origin is None:
         return
-    changes = origin_changes(saved.origin, new.origin)
+    changes = _origin_changes(saved.origin, new.origin)
     if changes:
         raise DataError(
             f"The saved scores cannot be compared with these scores: {'; '.join(changes)}. Save them again with the "

@@ -115,7 +115,7 @@ def open_words(scores: Scores) -> str:
 
 def _notes(scores: Scores) -> list[str]:
     """For each run what its reader must know, in a few words."""
-    return [noted.in_brief(scores.measures[0]) for noted in scores.notes] if scores.measures else []
+    return [noted.in_brief(scores.measures[0]) for noted in scores.run_notes] if scores.measures else []
 
 
 def run_notes(scores: Scores) -> str:

@@ -13,13 +13,14 @@ import numpy as np
 from rankbounds.arrays import Floats, read_only
 from rankbounds.errors import UnknownNameError, UsageError
 from rankbounds.evaluation.mean_intervals import mean_of
-from rankbounds.evaluation.run_notes import RunNotes, warnings_of
+from rankbounds.evaluation.run_notes import RunNotes, notes_of
 from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.selection import MeasureName, Measures, Names, places_of_measures, places_of_names, take
 from rankbounds.files.writing import writing
-from rankbounds.frames import Column, Framed, polars_frame
+from rankbounds.frames import Column, polars_frame
 from rankbounds.measures import Measure
 from rankbounds.notebook import shown
+from rankbounds.results import Result
 from rankbounds.tables import Table, plain
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ FIELDS = ("run", "query_id", "measure", "value", "low", "high")
 """The columns that every row has, in whatever format: these names and their order stay."""
 INTERVAL = ("ci_low", "ci_high")
 """The columns that rows of means have beside them: a confidence interval over topics."""
+SETTINGS = ("bounds", "open", "most_relevant", "topics", "confidence")
 PARTS = ("residual_unjudged", "residual_tail", "residual_ties")
 """What a residual is made of: unjudged documents retrieved, what lies beyond the list, the range over orders of ties.
 
@@ -43,7 +45,7 @@ when they cover both.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(Framed):
+class Scores(Result):
     """Values of runs, topics and measures with their bounds.
 
     Arrays have the axes run, topic, measure; NaN where a topic was left out, and for unknown bounds. They are
@@ -65,7 +67,7 @@ class Scores(Framed):
         The level of that interval.
     judged : array
         The share of the first 10 documents that are judged, by run and topic.
-    notes : list of RunNotes
+    run_notes : list of RunNotes
         For each run, missing and unjudged topics, and the effect of ties.
     bounds : str
         What the bounds cover: ``unjudged`` documents, ``ties``, ``both`` or ``none``.
@@ -82,7 +84,7 @@ class Scores(Framed):
     most_relevant : int or None
         How many relevant documents a topic may have in the collection; None: any number.
     origin : mapping or None
-        Of saved scores, checksums of the judgments, runs and settings; ``make_origin`` computes them for others.
+        Of saved scores, checksums of judgments and runs, and settings; ``make_origin`` computes them for others.
     mean_over : int
         The number of topics in a mean; 0 for scores of topics.
     clusters : dict
@@ -124,7 +126,7 @@ class Scores(Framed):
     low: Floats
     high: Floats
     judged: Floats
-    notes: list[RunNotes] = field(default_factory=list)
+    run_notes: list[RunNotes] = field(default_factory=list)
     bounds: str = "unjudged"
     without_relevant: list[str] = field(default_factory=list)
     outer: list[Measure] = field(default_factory=list)
@@ -140,11 +142,13 @@ class Scores(Framed):
     make_origin: Callable[[], Origin] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("runs", "query_ids", "measures", "notes", "without_relevant", "outer"):
+        for name in ("runs", "query_ids", "measures", "run_notes", "without_relevant", "outer"):
             object.__setattr__(self, name, list(getattr(self, name)))
         for name in ("value", "low", "high", "judged", "parts", "interval"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, read_only(np.asarray(getattr(self, name), dtype=np.float64)))
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        object.__setattr__(self, "settings", settings)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, name) for name in STORED)
@@ -163,7 +167,7 @@ class Scores(Framed):
     __hash__ = None  # type: ignore[assignment]  # two that are equal may be large: nothing short stands for them
 
     @property
-    def figures(self) -> tuple[str, ...]:
+    def figures(self) -> tuple[str, ...]:  # type: ignore[override]
         """Which functions of ``rankbounds.plots`` draw the scores, the usual one first."""
         by_topic = len(self.runs) > 1 and self.query_ids != [ALL]
         return ("leaderboard", "topic_differences") if by_topic else ("leaderboard",)
@@ -183,13 +187,13 @@ class Scores(Framed):
         """The upper end of the confidence interval of means; NaN for scores of topics."""
         return np.full(self.value.shape, np.nan) if self.interval is None else self.interval[1]
 
-    def warnings(self) -> list[str]:
-        """Return warnings that concern several numbers, as sentences.
+    def notes(self) -> list[str]:
+        """Return what concerns several numbers, in sentences.
 
-        They concern topics that are missing, unjudged or without relevant documents, lists with hardly any judgment,
+        They are about topics that are missing, unjudged or without relevant documents, lists with hardly any judgment,
         and measures whose ``low`` is 0 because any number of relevant documents may have been missed.
         """
-        return warnings_of(self)
+        return notes_of(self)
 
     # Selected, averaged, sorted
 
@@ -324,26 +328,27 @@ class Scores(Framed):
         """The columns of the rows: common ones, a mean's interval, parts of residuals."""
         return (*FIELDS, *(() if self.interval is None else INTERVAL), *(() if self.parts is None else PARTS))
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a dict per run, measure and topic, in that order, as iterating over the scores does.
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a dict per run, measure and topic, in that order; iterating over the scores yields them too.
 
         Rows of measures with a residual have its parts too. Topics left out have no row; None means unknown.
 
         Examples
         --------
         >>> import rankbounds as rb
-        >>> list(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").rows())
+        >>> rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").rows()
         [{'run': 'bm25', 'query_id': '301', 'measure': 'AP', 'value': 1.0, 'low': 1.0, 'high': 1.0}]
         """
         least = len(self.fields) - (0 if self.parts is None else len(PARTS))
         split = {str(measure) for measure in self.measures if measure.has_residual}
         columns = (column.tolist() if isinstance(column, np.ndarray) else column for column in self._columns().values())
-        for cells in zip(*columns, strict=True):
-            fields = self.fields if cells[2] in split else self.fields[:least]
-            yield dict(zip(fields, map(plain, cells), strict=False))
+        return [
+            dict(zip(self.fields if cells[2] in split else self.fields[:least], map(plain, cells), strict=False))
+            for cells in zip(*columns, strict=True)
+        ]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return self.rows()
+        return iter(self.rows())
 
     def __len__(self) -> int:
         return int(np.count_nonzero(~np.isnan(self.value)))
@@ -483,6 +488,12 @@ class Scores(Framed):
 
         return score_table.render(self, kind, per_topic=per_topic, raw=raw, interval=interval)
 
+    def words(self) -> str:
+        """Return what the means are over, and what stands beside them."""
+        from rankbounds.evaluation import score_table
+
+        return score_table.note(self.mean())
+
     def __repr__(self) -> str:
         return self.mean().table().text()
 
@@ -490,8 +501,8 @@ class Scores(Framed):
         from rankbounds.evaluation import score_table
 
         mean = self.mean()
-        return shown(score_table.table_of(mean, with_notes=False), score_table.note(mean), score_table.run_notes(mean))
+        return shown(score_table.table_of(mean, with_notes=False), self.words(), score_table.run_notes(mean))
 
 
-STORED = tuple(one.name for one in fields(Scores) if one.name != "make_origin")
+STORED = tuple(one.name for one in fields(Scores) if one.name not in ("make_origin", "settings"))
 """What files and copies of scores hold."""

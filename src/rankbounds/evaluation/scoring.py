@@ -322,7 +322,7 @@ class JudgedTopics:
             low=_stack([sheet.low for sheet in sheets]),
             high=_stack([sheet.high for sheet in sheets]),
             judged=_stack([sheet.judged for sheet in sheets]),
-            notes=[sheet.notes for sheet in sheets],
+            run_notes=[sheet.notes for sheet in sheets],
             bounds=assumptions.bounds,
             topics=assumptions.topics,
             open=assumptions.open,
@@ -335,7 +335,7 @@ class JudgedTopics:
             without_relevant=self.facts.without_relevant,
             parts=_stack(parts, axis=1) if parts else None,
         )
-        for message in [*scores.warnings(), *self._warnings(measures, assumptions)]:
+        for message in [*scores.notes(), *self._warnings(measures, assumptions)]:
             warn(message)
         return scores
 

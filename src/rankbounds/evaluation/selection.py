@@ -31,7 +31,7 @@ def take(
     query_ids = [scores.query_ids[place] for place in places[1]]
     chosen = [scores.measures[place] for place in places[2]]
     cells = np.ix_(*places)
-    notes = [scores.notes[place] for place in places[0]] if scores.notes else []
+    notes = [scores.run_notes[place] for place in places[0]] if scores.run_notes else []
     there = set(query_ids)
     if there != set(scores.query_ids):
         missing = [[name for name in noted.missing if name in there] for noted in notes]
@@ -48,7 +48,7 @@ def take(
         low=scores.low[cells],
         high=scores.high[cells],
         judged=scores.judged[np.ix_(*places[:2])],
-        notes=notes,
+        run_notes=notes,
         without_relevant=[name for name in scores.without_relevant if topics is None or name in there],
         outer=[measure for measure in scores.outer if measure in chosen],
         parts=None if parts is None else parts[:, cells[0], cells[1], cells[2]],

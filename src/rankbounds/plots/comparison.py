@@ -100,7 +100,7 @@ def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
         names = [effect.measure for run in result.runs for effect in run.effects]
         rows = places_by_ties(result.runs, names.index(measure) if measure else 0)
     else:
-        rows = list((result.mean() if isinstance(result, Scores) else result).rows())
+        rows = (result.mean() if isinstance(result, Scores) else result).rows()
     if not rows or "against" in rows[0]:
         raise UsageError("A leaderboard needs at least one run.")
     label = str(parse_measure(measure)) if measure else rows[0]["measure"]

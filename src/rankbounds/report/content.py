@@ -25,9 +25,8 @@ from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.options import chosen_options
-from rankbounds.evaluation.origins import fingerprint, origin_of
 from rankbounds.evaluation.score_differences import merge_equal
-from rankbounds.evaluation.score_files import changes_since
+from rankbounds.evaluation.score_files import changes_since, fingerprint, origin_of
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum
 from rankbounds.judging.audits.labelled_pool import left_to_judge

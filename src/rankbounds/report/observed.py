@@ -169,8 +169,8 @@ def lists_of(scores: Scores, observed: Observed, evidence: Evidence | None, thin
         "lists": [
             {
                 "topics": len(observed.runs[run].lengths),
-                "missing": len(scores.notes[run].missing),
-                "tied_topics": scores.notes[run].tied_topics,
+                "missing": len(scores.run_notes[run].missing),
+                "tied_topics": scores.run_notes[run].tied_topics,
                 "tied": shares(observed.runs[run].tied, [observed.runs[run].seen[0], observed.runs[run].seen[-1]]),
                 "judged": shares(observed.runs[run].judged, observed.runs[run].seen),
                 "tie_range": [None if np.isnan(pair).any() else pair.tolist() for pair in ends[run]],

@@ -45,8 +45,8 @@ from rankbounds.comparison.gate.outcomes import (
 from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.tables import p_column
 from rankbounds.errors import UsageError, did_you_mean, readable
-from rankbounds.evaluation.origins import fingerprint
 from rankbounds.evaluation.score_differences import equal
+from rankbounds.evaluation.score_files import fingerprint
 from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.notebook import shown
