@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.columns.by_rank import Places
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Bounds, Measure
 from rankbounds.measures.parameters import NOT_NEGATIVE, parameter
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.ties import before_and_within
+from rankbounds.rankings.ties import before_and_within, sums_before
 
 LimitAndDivisor = tuple[Ints, Ints]
 
@@ -73,42 +70,59 @@ class LimitedPenalty(Measure):
         penalty without them, but the divisor R with as many as there may be.
         """
         relevant, nonrelevant = _relevant_and_not(rankings, self.rel)
-        holes = rankings.holes
-        count = rankings.num_holes[:, None]
-        turned = np.minimum(np.arange(int(count.max(initial=0)) + 1), count)
-        rest = count - turned
-        number = rankings.facts.relevant(self.rel)[rankings.topic][:, None]
-        judged = rankings.facts.judged[rankings.topic][:, None]
-        limit, divisor = self.limit_and_divisor(
-            number + turned, judged - number + rest, np.count_nonzero(nonrelevant, axis=-1)[:, None] + rest
+        holes = rankings.num_holes[:, None]
+        turned = np.minimum(np.arange(int(holes.max(initial=0)) + 1), holes)
+        rest = holes - turned
+        number, judged = (
+            count[rankings.topic][:, None] for count in (rankings.facts.relevant(self.rel), rankings.facts.judged)
         )
-        nonrelevant_above, holes_above = (np.cumsum(marks, axis=-1, dtype=np.int64) for marks in (nonrelevant, holes))
+        retrieved = np.count_nonzero(nonrelevant, axis=-1)[:, None]
+        limit, divisor = self.limit_and_divisor(number + turned, judged - number + rest, retrieved + rest)
+        surely_above, open_above = (
+            np.cumsum(marks, axis=-1, dtype=np.int64) for marks in (nonrelevant, rankings.holes)
+        )
+        surely = LimitedSums(relevant | rankings.holes, surely_above, limit)
+        perhaps = LimitedSums(relevant, surely_above + open_above, limit)
+        switch = _number_up_to(open_above)
+        all_turned, none_turned = (_look_up(switch, count) for count in (turned, rest))
+        best = surely.over(0, 0, all_turned) + perhaps.over(-turned, all_turned, rankings.width)
+        worst = perhaps.over(0, 0, none_turned) + surely.over(rest, none_turned, rankings.width)
 
-        best, worst = (np.zeros(turned.shape) for _ in range(2))
-        found = np.count_nonzero(relevant, axis=-1)[:, None]
-        above, open_above = (_at_marked(relevant, counts) for counts in (nonrelevant_above, holes_above))
-        for nth in range(above.shape[-1]):  # the known relevant documents, one of each list at a time
-            here, surely, open_here = nth < found, above[:, nth, None], open_above[:, nth, None]
-            best += np.where(here, np.minimum(limit, surely + np.maximum(open_here - turned, 0)), 0)
-            worst += np.where(here, np.minimum(limit, surely + np.minimum(open_here, rest)), 0)
-
-        # The unjudged documents turned relevant. Their numbers of non-relevant documents above rise down the list, so
-        # that those within the limit are the first so many, and prefix sums give the rest.
-        at_holes = _at_marked(holes, nonrelevant_above)
-        up_to = _number_up_to(holes, nonrelevant_above)
-        sums = np.concatenate((np.zeros((len(at_holes), 1)), np.cumsum(at_holes, axis=-1)), axis=-1)
-        sum_of = partial(np.take_along_axis, sums, axis=-1)
-        within = np.minimum(turned, _look_up(up_to, limit))
-        best += (sum_of(within) + (turned - within) * limit).astype(np.float64)
-        within = np.clip(_look_up(up_to, limit - rest), rest, count)
-        beyond = (within - rest) * rest + (count - within) * limit
-        worst += (sum_of(within) - sum_of(rest) + beyond).astype(np.float64)
-
-        low, high = (found + turned - quotient(total, divisor) for total in (worst, best))
+        found = np.count_nonzero(relevant, axis=-1)[:, None] + turned
+        low, high = (found - quotient(total, divisor) for total in (worst, best))
         if rankings.most_relevant:
-            high = (found + turned).astype(np.float64)
+            high = found.astype(np.float64)
         low = quotient(low, number + np.maximum(turned, rankings.room(number)))
         return low.min(axis=-1), quotient(high, number + turned).max(axis=-1)
+
+
+class LimitedSums:
+    """Sums over marked documents of min(limit, documents above + shift), for several limits of each list."""
+
+    def __init__(self, marked: Flags, above: Ints, limit: Ints) -> None:
+        self.limit = limit
+        self.number, self.total = sums_before(marked), sums_before(marked * above)
+        self.within = _number_up_to(above)
+
+    def over(self, shift: Ints | int, begin: Ints | int, end: Ints | int) -> Floats:
+        """Return the sums from one rank to another: those within the limit come first."""
+        begin, end = np.broadcast_arrays(begin, end, self.limit)[:2]
+        inner = np.clip(_look_up(self.within, self.limit - shift), begin, end)
+        number, total = (
+            [np.take_along_axis(sums, at, axis=-1) for at in (begin, inner, end)] for sums in (self.number, self.total)
+        )
+        return total[1] - total[0] + shift * (number[1] - number[0]) + self.limit * (number[2] - number[1])
+
+
+def _number_up_to(counts: Ints) -> Ints:
+    """Return at how many ranks of each list rising counts are at most 0, 1, 2, ..."""
+    lists, width = counts.shape
+    cell = np.arange(lists)[:, None] * (width + 1) + counts
+    return np.cumsum(np.bincount(cell.ravel(), minlength=lists * (width + 1)).reshape(lists, -1), axis=-1)
+
+
+def _look_up(up_to: Ints, limit: Ints) -> Ints:
+    return np.where(limit < 0, 0, np.take_along_axis(up_to, np.clip(limit, 0, up_to.shape[-1] - 1), axis=-1))
 
 
 def _relevant_and_not(rankings: Rankings, rel: float) -> tuple[Flags, Flags]:
@@ -120,27 +134,6 @@ def _limited_sum(upper: Floats, limit: Ints) -> Floats:
     rising = np.minimum(upper, limit)
     total: Floats = rising * (rising + 1) / 2 + (upper - rising) * limit
     return total
-
-
-def _at_marked(marked: Flags, counts: Ints) -> Ints:
-    """Return, for each list, the counts at its marked documents, zeros behind the last."""
-    row, rank, number = Places.of(marked)
-    at_marked = np.zeros((len(marked), int(number.max(initial=-1)) + 1), dtype=np.int64)
-    at_marked[row, number] = counts[row, rank]
-    return at_marked
-
-
-def _number_up_to(marked: Flags, counts: Ints) -> Ints:
-    """Return, for each list, how many marked documents have a count of at most 0, 1, 2, ..."""
-    row, column = np.nonzero(marked)
-    width = marked.shape[-1] + 1
-    with_count = np.bincount(row * width + counts[row, column], minlength=len(marked) * width)
-    return np.cumsum(with_count.reshape(-1, width), axis=-1)
-
-
-def _look_up(up_to: Ints, limit: Ints) -> Ints:
-    count = np.clip(limit, 0, up_to.shape[-1] - 1)
-    return np.where(limit < 0, 0, np.take_along_axis(up_to, count, axis=-1))
 
 
 class Bpref(LimitedPenalty):

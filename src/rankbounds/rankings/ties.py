@@ -170,7 +170,7 @@ def before_and_within(rankings: Rankings, worth: Floats) -> tuple[Floats, Floats
     return before, np.take_along_axis(so_far, first + size, axis=-1) - before
 
 
-def sums_before(worth: Floats) -> Floats:
+def sums_before(worth: Floats | Ints | Flags) -> Floats:
     """Return the worth of all ranks before each, and at the end of all of them."""
     return np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
 

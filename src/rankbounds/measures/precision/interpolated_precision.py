@@ -16,7 +16,7 @@ EXACT_STEPS = 50_000_000
 LEVELS = 512
 EARLY = 32
 """And from those precisions that are reached within so many places of a group, each of which is likely."""
-CELLS = 1 << 18
+CELLS = 1 << 16
 """How many numbers are looked at together, so that they stay in the processor's cache."""
 POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
@@ -36,7 +36,7 @@ class Interpolated(Measure):
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
-        return self._mean(rankings.relevant_so_far(self.rel), rankings.num_relevant(self.rel))
+        return self._mean(rankings.relevant_so_far(self.rel), rankings.num_relevant(self.rel)[:, None])
 
     def _mean(self, so_far: Floats, number: Floats) -> Floats:
         return np.mean(highest_precisions(so_far, number, self.recalls), axis=0)
@@ -44,30 +44,31 @@ class Interpolated(Measure):
     def bounds(self, rankings: Rankings) -> Bounds:
         """With k of the unjudged documents relevant, the best case has the k highest and the worst the k lowest.
 
-        More of them raise precision everywhere, and also what recall needs. So with the found of ``first`` and the
-        needs of ``last`` the value is no more than with any number between the two, and the other way around.
+        One more of them raises what is found by one from some rank on, and what recall needs by one at most. So for k
+        between ``first`` and ``last``, a rank is reached by all of them if it is for the k whose last (or first)
+        relevant unjudged document stands there, and by any of them likewise. With the found of ``first`` that is a
+        lower bound for all, with those of ``last`` an upper one; for a single recall the upper one is attained.
         """
         judged = rankings.assume(0.0)
-        found, number = judged.relevant_so_far(self.rel), judged.num_relevant(self.rel)
-        holes, turned = np.cumsum(rankings.holes, axis=-1), rankings.num_holes
-        room = rankings.room(rankings.facts.relevant(self.rel)[rankings.topic])
+        found, number = judged.relevant_so_far(self.rel), judged.num_relevant(self.rel)[:, None]
+        above, turned = np.cumsum(rankings.holes, axis=-1), rankings.num_holes
+        below = turned[:, None] - above
+        room = rankings.room(rankings.facts.relevant(self.rel)[rankings.topic])[:, None]
 
         def least(line: Ints, first: Ints, last: Ints) -> Floats:
-            lowest = np.maximum(holes[line] - (turned[line] - first)[:, None], 0)
-            return self._mean(found[line] + lowest, number[line] + np.maximum(last, room[line]))
+            first, last = first[:, None], last[:, None]
+            lowest = found[line] + np.maximum(first - below[line], 0)
+            return self._mean(lowest, number[line] + np.maximum(np.clip(below[line], first, last), room[line]))
 
         def most(line: Ints, first: Ints, last: Ints) -> Floats:
-            highest = np.minimum(holes[line], last[:, None])
-            return self._mean(found[line] + highest, number[line] + first)
+            first, last = first[:, None], last[:, None]
+            highest = found[line] + np.minimum(above[line], last)
+            return self._mean(highest, number[line] + np.clip(above[line], first, last))
 
         low = smallest(least, turned, rankings.width)
-        if len(self.recalls) > 1:
-            return low, -smallest(lambda *between: -most(*between), turned, rankings.width)
-        # At each rank it is best that all unjudged documents down to it are relevant and none behind it, because each
-        # of them adds one to what is found, and at most one to what is needed.
-        found_all, needed = found + holes, _needed(self.recalls[0], number[:, None] + holes)
-        precision = found_all / np.arange(1, rankings.width + 1)
-        return low, np.where(found_all >= needed, precision, 0.0).max(axis=-1)
+        if len(self.recalls) == 1:
+            return low, most(np.arange(turned.size), np.zeros_like(turned), turned)
+        return low, -smallest(lambda *between: -most(*between), turned, rankings.width)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return np.mean(expected_interpolated(rankings, self.rel, self.recalls), axis=0)
@@ -127,16 +128,16 @@ class IPrecMean(Interpolated):
 
 def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...], rounding: float = 0.5) -> list[Floats]:
     """Return for each recall the highest precision from the rank that reaches it; ``rounding`` as in ``_needed``."""
-    return highest_precisions(rankings.relevant_so_far(rel), rankings.num_relevant(rel), recalls, rounding)
+    return highest_precisions(rankings.relevant_so_far(rel), rankings.num_relevant(rel)[:, None], recalls, rounding)
 
 
 def highest_precisions(
     so_far: Floats, number: Floats, recalls: tuple[float, ...], rounding: float = 0.5
 ) -> list[Floats]:
     """Do the same for given numbers found at each rank, and of relevant documents."""
-    precision = so_far / np.arange(1, so_far.shape[-1] + 1)
-    needed = [_needed(recall, number, rounding)[:, None] for recall in recalls]
-    return [np.where(so_far >= least, precision, 0.0).max(axis=-1) for least in needed]
+    precision, more = so_far / np.arange(1, so_far.shape[-1] + 1), so_far + 1
+    reached = (recall == 0 or recall * number + rounding < more for recall in recalls)
+    return [np.where(enough, precision, 0.0).max(axis=-1) for enough in reached]
 
 
 def smallest(bound: Callable[[Ints, Ints, Ints], Floats], most: Ints, width: int) -> Floats:
@@ -149,15 +150,15 @@ def smallest(bound: Callable[[Ints, Ints, Ints], Floats], most: Ints, width: int
     best = np.minimum(bound(everyone, none, none), bound(everyone, most, most))
     spans = np.stack((everyone, none + 1, most - 1))[:, most > 1]
     while spans.shape[1]:
-        parts = np.array_split(spans, max(1, spans.shape[1] * width // CELLS), axis=1)
-        below = np.concatenate([bound(*part) for part in parts])
-        kept = below < best[spans[0]]
-        (line, first, last), below = spans[:, kept], below[kept]
-        alone = first == last
-        np.minimum.at(best, line[alone], below[alone])
-        line, first, last = line[~alone], first[~alone], last[~alone]
+        line, first, last = spans
         middle = (first + last) // 2
-        spans = np.stack((np.tile(line, 2), np.append(first, middle + 1), np.append(middle, last)))
+        tried = np.stack((line, middle, middle))
+        parts = np.array_split(np.concatenate((tried, spans), axis=1), 1 + 2 * line.size * width // CELLS, axis=1)
+        reached, below = np.split(np.concatenate([bound(*part) for part in parts]), 2)
+        np.minimum.at(best, line, reached)
+        halves = np.concatenate(((line, first, middle - 1, below), (line, middle + 1, last, below)), axis=1)
+        kept = (halves[1] <= halves[2]) & (halves[3] < best[np.tile(line, 2)])
+        spans = halves[:3, kept].astype(np.int64)
     return best
 
 
