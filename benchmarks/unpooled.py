@@ -1,7 +1,7 @@
-"""Do intervals for runs that were not pooled hold the truth? Groups left out of pools, judgments removed at random.
+"""Do intervals for runs that were not pooled hold the truth? Groups are left out of pools.
 
     python benchmarks/unpooled.py QRELS RUNS [--name TREC-8] [--groups FILE | --groups-prefix WHERE] [--depth 5]...
-                                  [--condense] [--removed 50 --repeat 40] [--draws 200] [-m MEASURE]...
+                                  [--condense] [--draws 200] [-m MEASURE]...
 
 For each depth and each group of runs in turn, the judgments are cut to the first documents of all *other* groups' runs:
 the group was not pooled. Its runs are scored with these judgments by ``uncertainty``, and held against the score with
@@ -11,9 +11,6 @@ open: how many, how often the 0.95 interval holds the truth, the mean error of t
 unjudged documents non-relevant, and the mean width of the interval as a share of that of the certain bounds; then how
 often it holds for all runs, and how often it holds the score with all of a run's own documents judged, however deep.
 The same for differences: a run of the group minus runs of five others.
-
-With ``--removed``, so many percent of all judgments are removed at random, ``--repeat`` times, and a dozen runs are
-scored with ``q="sample"`` each time.
 
 ``--condense`` takes documents without a judgment out of the runs, so that the truth is known; lists are cut at 100.
 """
@@ -61,11 +58,11 @@ class Cases:
         """Add a case: ``all_judged`` is the truth when all of the run's documents are judged, however deep."""
         self.rows.append((truth, all_judged, base, mean, low, high, *bounds))
 
-    def line(self, what: str, measure: str, *, least_open: float = OPEN) -> str:
+    def line(self, what: str, measure: str) -> str:
         """The line of the table."""
         truth, all_judged, base, mean, low, high, least, most = np.array(self.rows).T
         held, held_all = ((low - 1e-9 <= each) & (each <= high + 1e-9) for each in (truth, all_judged))
-        chosen = most - least > least_open
+        chosen = most - least > OPEN
         width, bounds = (high - low)[chosen].mean(), (most - least)[chosen].mean()
         error = np.nanmean((mean - truth)[chosen])
         return (
@@ -160,24 +157,6 @@ def leave_out(collection: Collection, name: str, depth: int, measures: Sequence[
             yield cases[measure, kind].line(f"{name}, first {depth}", f"{measure}{kind}")
 
 
-def remove(
-    collection: Collection, name: str, percent: float, repeat: int, measures: Sequence[Measure], draws: int
-) -> Iterator[str]:
-    """The lines of judgments removed at random."""
-    rng = np.random.default_rng(0)
-    cases = {measure: Cases() for measure in measures}
-    for _ in range(repeat):
-        known = rng.random(len(collection.qrels)) >= percent / 100
-        models = collection.models(known, "sample")
-        for measure in measures:
-            step = max(1, len(collection.runs) // 12)
-            for at in range(int(rng.integers(step)), len(collection.runs), step):
-                truth = float(collection.truth(known, [at], measure)[0])
-                cases[measure].add(truth, truth, *score(models, at, measure, draws))
-    for measure in measures:
-        yield cases[measure].line(f"{name}, {percent:g}%", str(measure), least_open=0.0)
-
-
 def main(arguments: Iterable[str] | None = None) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -188,8 +167,6 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--groups-prefix")
     parser.add_argument("--depth", type=int, action="append", default=[])
     parser.add_argument("--condense", action="store_true")
-    parser.add_argument("--removed", type=float, action="append", default=[])
-    parser.add_argument("--repeat", type=int, default=40)
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("-m", "--measure", action="append", default=[])
     options = parser.parse_args(None if arguments is None else list(arguments))
@@ -207,9 +184,6 @@ def main(arguments: Iterable[str] | None = None) -> None:
     print(f"| {' | '.join(COLUMNS.split(','))} |\n|---|{'---:|' * COLUMNS.count(',')}", flush=True)
     for depth in options.depth:
         for line in leave_out(collection, options.name, depth, measures, options.draws):
-            print(line, flush=True)
-    for percent in options.removed:
-        for line in remove(collection, options.name, percent, options.repeat, measures, options.draws):
             print(line, flush=True)
 
 

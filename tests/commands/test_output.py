@@ -245,8 +245,8 @@ def test_cells_of_any_length_are_read(command, tmp_path):
     code, _, err = command("rbp", "persistence", "--depths", tmp_path / "counts")
     assert code == 3
     assert err.startswith(f"rankbounds: {tmp_path / 'counts'}: ")
-    (tmp_path / "q.csv").write_text(f"run,probability\n{'x' * 200_000},0.5\n")
-    assert read_probabilities(str(tmp_path / "q.csv")).q == {"x" * 200_000: 0.5}
+    (tmp_path / "q.csv").write_text(f"query_id,doc_id,probability\nq,{'x' * 200_000},0.5\n")
+    assert read_probabilities(str(tmp_path / "q.csv")).q.tolist() == [0.5]
 
 
 def test_parquet_and_bytes_that_are_not_utf8(command, tmp_path):

@@ -138,14 +138,14 @@ def simulated():
     return rb.studies.simulate(runs=4, topics=20, pooled_runs=2, seed=21)
 
 
-@pytest.mark.parametrize("q", [0.2, "logistic", [0.5, 0.4, 0.1]])
+@pytest.mark.parametrize("q", [0.2, "logistic", lambda unjudged: 1 / (unjudged.rank + 1)])
 def test_a_rungainst_itself_differs_by_nothing(simulated, q):
     run = simulated.runs[3]
-    (found,) = differences(simulated.pooled, [run, run], q=q).pairs
+    (found,) = differences(simulated.pooled, [run, run], "RBP(p=0.8)", q=q).pairs
     assert (found.difference, found.sd, found.certain_low, found.certain_high) == (0, 0, 0, 0)
     assert (found.probability_better, found.probability_worse) == (0, 0)
     twin = as_run(run.to_dict(), "twin")  # another system with the same lists may go on differently
-    (found,) = differences(simulated.pooled, [run, twin], q=q).pairs
+    (found,) = differences(simulated.pooled, [run, twin], "RBP(p=0.8)", q=q).pairs
     assert (found.difference, found.sd, found.probability_better) == (0, 0, 0)
     assert found.certain_high == -found.certain_low == pytest.approx(0.8**100)
 
@@ -154,17 +154,17 @@ def test_shared_documents_make_the_difference_surer(simulated):
     alike = rb.studies.simulate(
         runs=2, topics=30, agreement=0.99, best=0.2, worst=0.25, pooled_runs=1, pool_depth=2, seed=3
     )
-    (found,) = differences(alike.pooled, alike.runs, q=0.3).pairs
-    apart = [row["sd"] for row in rb.uncertainty(alike.pooled, alike.runs, q=0.3).rows()]
+    (found,) = differences(alike.pooled, alike.runs, "RBP(p=0.8)", q=0.3).pairs
+    apart = [row["sd"] for row in rb.uncertainty(alike.pooled, alike.runs, "RBP(p=0.8)", q=0.3).rows()]
     assert found.sd < 0.7 * math.hypot(*apart)
 
 
 def test_many_pairs_agree_with_few(simulated, monkeypatch):
     for q in (0.2, "logistic"):
-        few = differences(simulated.pooled, simulated.runs, q=q)
+        few = differences(simulated.pooled, simulated.runs, "RBP(p=0.8)", q=q)
         assert few.exact
         monkeypatch.setattr(run_differences, "MANY_PAIRS", 0)
-        many = differences(simulated.pooled, simulated.runs, q=q)
+        many = differences(simulated.pooled, simulated.runs, "RBP(p=0.8)", q=q)
         monkeypatch.undo()
         assert not many.exact
         assert "normal approximation" in many.notes()[0]
@@ -176,9 +176,8 @@ def test_many_pairs_agree_with_few(simulated, monkeypatch):
         for one in few.pairs:
             true = truth[names.index(one.run)] - truth[names.index(one.against)]
             assert one.certain_low <= true <= one.certain_high
-            alone = differences(
-                simulated.pooled, [simulated.runs[names.index(n)] for n in (one.run, one.against)], q=0.2
-            )
+            pair = [simulated.runs[names.index(name)] for name in (one.run, one.against)]
+            alone = differences(simulated.pooled, pair, "RBP(p=0.8)", q=0.2)
             assert alone.pairs[0].certain_low == pytest.approx(one.certain_low)
 
 
@@ -239,7 +238,7 @@ def test_no_probability_decides_for_a_run_that_is_hardly_judged():
         "other": {query: {f"d{19 - doc}": 20.0 - doc for doc in range(20)} for query in qrels},
         "stranger": {query: {f"x{doc}": 20.0 - doc for doc in range(20)} for query in qrels},
     }
-    found = differences(qrels, runs, q="logistic")
+    found = differences(qrels, runs, "RBP(p=0.8)", q="logistic")
     (note,) = (note for note in found.notes() if "are judged, so" in note)
     assert note.startswith("stranger: fewer than 95% of the first 5 documents are judged")
     assert note.endswith("Rely on the certain bounds instead of the probabilities.")
@@ -254,7 +253,7 @@ def test_a_variance_that_is_nothing_but_rounding_is_none():
         "tag": {"t0": {"true": 5.0, "d8": 4.0, "d1": 3.0, "301": 3.0, "d9": 2.0}},
         "other": {"t0": {"d8": 0.8, "true": 0.7, "d9": 0.6, "301": 0.5, "d1": 0.1}},
     }
-    (pair,) = differences(qrels, runs, q=1 - 1e-12).pairs
+    (pair,) = differences(qrels, runs, "RBP(p=0.8)", q=1 - 1e-12).pairs
     assert pair.difference == pytest.approx(0, abs=1e-9)
     assert pair.sd > 0
 
@@ -300,10 +299,10 @@ def test_nobody_is_better_beyond_the_bounds():
 def test_a_difference_is_candidate_minus_baseline(simulated):
     """The second run minus the first of two, the better minus the worse among many, as ``compare`` has it."""
     for pair in (simulated.runs[:2], simulated.runs[1::-1]):
-        (found,) = candidate_minus_baseline(simulated.pooled, pair, q=0.2).pairs
+        (found,) = candidate_minus_baseline(simulated.pooled, pair, "RBP(p=0.8)", q=0.2).pairs
         assert (found.run, found.against) == (pair[1].name, pair[0].name)
         (compared,) = rb.compare(simulated.pooled, pair, "RBP(p=0.8)", unjudged="expected", q=0.2).pairs.rows()
         assert (compared["run"], compared["difference"]) == (found.run, pytest.approx(found.difference))
-    many = candidate_minus_baseline(simulated.pooled, simulated.runs, q=0.2).pairs
+    many = candidate_minus_baseline(simulated.pooled, simulated.runs, "RBP(p=0.8)", q=0.2).pairs
     assert len(many) == 6
     assert all(one.difference >= 0 for one in many)

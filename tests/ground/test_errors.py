@@ -49,7 +49,7 @@ WARNING = {
     "similarity": lambda files: rb.similarity(RUNS),
     "differences": lambda files: differences(QRELS, RUNS, "RBP(p=0.8)"),
     "judges": lambda files: rb.judging.compare_judges(QRELS, {"model": {topic: QRELS[topic] for topic in LACKING}}),
-    "uncertainty": lambda files: rb.uncertainty(QRELS, RUNS, q=0.5),
+    "uncertainty": lambda files: rb.uncertainty(QRELS, RUNS, "RBP(p=0.8)", q=0.5),
     "compare_collections": lambda files: rb.compare_collections({"x": (QRELS, RUNS), "y": (QRELS, RUNS)}, "AP"),
     "report": lambda files: rb.report(QRELS, RUNS, "P@1", resamples=100),
     "judge_next": lambda files: rb.judge_next(QRELS, RUNS, budget=2),

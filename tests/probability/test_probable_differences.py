@@ -23,8 +23,8 @@ from rankbounds.evaluation.scoring import join_lists
 from rankbounds.measures import REGISTRY
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.drawn_scores import DrawnCompletions, draw_differences, error_of_share
-from rankbounds.probability.models.calibrated import RelevantGrades
 from rankbounds.probability.models.probabilities import Constant
+from rankbounds.probability.models.relevant_grades import RelevantGrades
 from rankbounds.rankings.topic_facts import TopicFacts
 
 EXAMPLES = [

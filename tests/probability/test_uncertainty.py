@@ -24,7 +24,7 @@ from rankbounds.probability import distribution as score_distribution
 from rankbounds.probability.distribution import distribution_of_sum
 from rankbounds.probability.documents import find_unjudged
 from rankbounds.probability.models.estimates import GroupedRanks, estimate
-from rankbounds.probability.models.probabilities import ByName, as_relevance_probability
+from rankbounds.probability.models.probabilities import as_relevance_probability
 from rankbounds.probability.probable_differences import differences
 from rankbounds.probability.urn import sample_rankings
 from rankbounds.rankings.join import join
@@ -78,20 +78,20 @@ def test_closed_form_of_the_paper(command, files, q, mean, sd):
 
 
 def test_the_normal_interval_is_near_the_distribution(files):
-    found = rb.uncertainty(*map(str, files), q=0.2)
+    found = rb.uncertainty(*map(str, files), "RBP(p=0.8)", q=0.2)
     exact = found.scores[0].distribution()
     assert exact.mean == pytest.approx(0.021475, abs=6e-7)
     assert exact.sd == pytest.approx(0.002025, rel=1e-3)
     assert exact.error < 2e-5
     assert 0.003 < exact.distance_from_normal() < 0.01
-    by_quantile = rb.uncertainty(*map(str, files), q=0.2, interval="distribution").rows()[0]
+    by_quantile = rb.uncertainty(*map(str, files), "RBP(p=0.8)", q=0.2, interval="distribution").rows()[0]
     assert by_quantile["ci_low"] == pytest.approx(exact.quantile(0.025))
 
 
 def test_few_topics_are_told(command, tmp_path):
     qrels, run = paper_collection(topics=3)
     with pytest.warns(rb.RankboundsWarning, match=r"not 3: .* off by up to 0\.\d"):
-        rb.uncertainty(qrels, run, q=0.2)
+        rb.uncertainty(qrels, run, "RBP(p=0.8)", q=0.2)
 
 
 @pytest.mark.parametrize("q", [0.2, 1.0])
@@ -99,7 +99,7 @@ def test_beyond_the_list_counts_in_mean_only_with_tail(q):
     qrels, run = paper_collection(topics=40, depth=12, judged=10)
     inside, beyond = 0.2 * (0.8**10 + 0.8**11), 0.8**12
     for tail, extra, squares in ((False, 0.0, 0.0), (True, beyond, 0.8**24 * 0.2 / 1.8)):
-        row = rb.uncertainty(qrels, run, q=q, tail=tail).rows()[0]
+        row = rb.uncertainty(qrels, run, "RBP(p=0.8)", q=q, tail=tail).rows()[0]
         assert row["mean"] == pytest.approx(q * (inside + extra))
         variance = q * (1 - q) * (0.04 * (0.8**20 + 0.8**22) + squares)
         assert row["sd"] == pytest.approx(math.sqrt(variance / 40))
@@ -131,7 +131,7 @@ def test_moments_and_distribution_are_those_of_all_judgments(several, chances):
         for at, one in enumerate(several)
     }
     measures = [rb.parse_measure(name) for name in ("RBP(p=0.6)", "RBP(p=0.8,graded=true)@4", "P@3", "DCG@5")]
-    found = rb.uncertainty(qrels, run, measures, q=chances)
+    found = rb.uncertainty(qrels, run, measures, q=lambda unjudged: np.array(chances)[unjudged.rank - 1])
     bounds = rb.evaluate(qrels, run, measures).mean()
     for at, (measure, score) in enumerate(zip(measures, found.scores, strict=True)):
         outcomes = [(0.0, 1.0)]
@@ -181,7 +181,7 @@ def test_the_grid_is_within_its_stated_error_of_enumeration(parts, base):
 def test_fifteen_holes_are_enumerated_exactly():
     qrels, run = paper_collection(topics=1, depth=15, judged=0)
     qrels = {"t0": {"elsewhere": 1}}
-    found = rb.uncertainty(qrels, run, q=0.3).scores[0].distribution()
+    found = rb.uncertainty(qrels, run, "RBP(p=0.8)", q=0.3).scores[0].distribution()
     assert found.error == 0
     values = sorted(
         (sum(0.2 * 0.8**rank for rank in range(15) if bits >> rank & 1), 0.3**count * 0.7 ** (15 - count))
@@ -219,12 +219,12 @@ def test_draws_agree_with_enumeration_for_other_measures():
 
 def test_expected_ties_use_the_mean_weight_of_a_group():
     qrels, run = {"t": {"a": 1}}, {"t": {"a": 2.0, "b": 1.0, "c": 1.0}}
-    row = rb.uncertainty(qrels, run, q=0.5, ties="expected").rows()[0]
+    row = rb.uncertainty(qrels, run, "RBP(p=0.8)", q=0.5, ties="expected").rows()[0]
     assert row["mean"] == pytest.approx(0.2 + 0.5 * (0.16 + 0.128))
     assert row["sd"] == pytest.approx(math.sqrt(2 * 0.25 * 0.144**2))
     for ties in ("best", "worst"):
         with pytest.raises(rb.UsageError, match="depends on the missing judgments"):
-            rb.uncertainty(qrels, run, q=0.5, ties=ties)
+            rb.uncertainty(qrels, run, "RBP(p=0.8)", q=0.5, ties=ties)
 
 
 class TestModels:
@@ -239,19 +239,12 @@ class TestModels:
         return [row["mean"] for row in found.rows()]
 
     def test_each_kind(self):
-        assert self.means([0.4, 0.2]) == pytest.approx([(1 + 0.4) / 2, 0.4])
-        assert self.means({1: 0.4}) == pytest.approx([(1 + 0.4) / 2, 0.4])
-        assert self.means(ByName("run", {"A": 0.5, "B": 0.1})) == pytest.approx([0.75, 0.1])
-        assert self.means(ByName("topic", {"1": 0.5, "2": 0.1})) == pytest.approx([(1 + 0.1) / 2, 0.3])
         assert self.means({"1": {"b": 0.9}, "2": {"b": 0.3}}, otherwise=0.7) == pytest.approx([0.65, 0.8])
         assert self.means(lambda holes: 1.0 / holes.rank) == pytest.approx([1, 1])
 
     @pytest.mark.parametrize(
         ("content", "expected"),
         [
-            ("rank,probability\n1,0.4\n2,0.1\n", [0.7, 0.4]),
-            ("run,probability\nA,0.5\nB,0.1\n", [0.75, 0.1]),
-            ("query_id\tprobability\n1\t0.5\n2\t0.1\n", [0.55, 0.3]),
             ("query_id,doc_id,probability\n1,b,0.9\n2,b,0.3\n2,c,0.7\n1,c,0\n", [0.65, 0.8]),
             ("1 b 0.9\n2 b 0.3\n2 c 0.7\n1 c 0\n", [0.65, 0.8]),
             ("1 0 b 0.9\n2 0 b 0.3\n2 0 c 0.7\n1 0 c 0\n", [0.65, 0.8]),
@@ -264,12 +257,10 @@ class TestModels:
     @pytest.mark.parametrize(
         ("content", "told"),
         [
-            ("rank,probability\n2,0.4\n", "begin at rank 2"),
-            ("rank,probability\n1,high\n", ":2: expected rank"),
-            ("rank,probability\none,0.5\n", "not a whole number"),
-            ("rank,probability\n1,1.5\n", "between 0 and 1"),
-            ("run,probability\nA,0.5\n", 'for run "B"'),
-            ("colour,probability\nred,0.5\n", "rank, run or query_id"),
+            ("query_id,doc_id,probability\n1,b,high\n", "not a finite number"),
+            ("query_id,doc_id,probability\n1,b,1.5\n", "between 0 and 1"),
+            ("query_id,probability\n1,0.5\n", "no column for the document id"),
+            ("colour,probability\nred,0.5\n", "must name the columns"),
             ("1 b 0.9\n", 'such as document "b" of topic "2"'),
             ("1 b 7\n", "between 0 and 1"),
             ("1 b\n", "has 2"),
@@ -281,7 +272,7 @@ class TestModels:
             rb.uncertainty(self.qrels, self.runs, "P@3", q=str(tmp_path / "q"))
 
     def test_numbers_out_of_range(self):
-        for given_q in (-0.1, 1.1, [0.2, 2], float("nan")):
+        for given_q in (-0.1, 1.1, {"q": {"a": 2}}, float("nan")):
             with pytest.raises(rb.UsageError, match="between 0 and 1"):
                 as_relevance_probability(given_q)
 
@@ -296,10 +287,10 @@ class TestEstimates:
         truth = rb.evaluate(simulated.complete, simulated.runs, "RBP(p=0.8)").mean().value[:, 0, 0]
 
         def miss(q):
-            rows = rb.uncertainty(simulated.pooled, simulated.runs, q=q).rows()
+            rows = rb.uncertainty(simulated.pooled, simulated.runs, "RBP(p=0.8)", q=q).rows()
             return np.abs([row["mean"] - one for row, one in zip(rows, truth, strict=True)])
 
-        notes = rb.uncertainty(simulated.pooled, simulated.runs, q="logistic").notes()
+        notes = rb.uncertainty(simulated.pooled, simulated.runs, "RBP(p=0.8)", q="logistic").notes()
         assert "run1, run5: fewer than 95% of the first 5 documents are judged" in notes[1]
         none, share, logistic = miss(0.0), miss(0.05), miss("logistic")
         assert logistic.mean() < 0.4 * share.mean() < 0.4 * none.mean()
@@ -339,19 +330,18 @@ class TestEstimates:
         truth = rb.evaluate(drawn.complete, drawn.runs[:1], "RBP(p=0.8,graded=true)").mean().value[0, 0, 0]
         assert abs(graded["mean"] - truth) < 0.5 * (truth - graded["base"])
 
-    def test_all_relevant_or_none_can_be_fitted(self):
-        run = {"t": {f"d{rank}": -rank for rank in range(9)}}
-        for grade in (0, 1):
-            row = rb.uncertainty({"t": {"d0": grade, "d1": grade}}, run, q="sample").rows()[0]
-            assert (row["mean"] - row["base"] > 0.5 * (row["high"] - row["base"])) is bool(grade)
+    def test_none_relevant_can_be_fitted(self):
+        runs = {name: {"t": {f"d{rank}": -rank for rank in range(9)}} for name in "ab"}
+        for row in rb.uncertainty({"t": {"d0": 0, "d1": 0}}, runs, "RBP(p=0.8)", q="logistic").rows():
+            assert 0 < row["mean"] - row["base"] < 0.5 * (row["high"] - row["base"])
         with pytest.raises(rb.UsageError, match="no data to estimate"):
-            rb.uncertainty({"t": {"x": 1}}, run, q="sample")
+            rb.uncertainty({"t": {"x": 1}}, runs, "RBP(p=0.8)", q="logistic")
 
 
 class TestBothSources:
     def test_parts_add_up_and_the_interval_is_wider(self, simulated):
         rows = {
-            which: rb.uncertainty(simulated.pooled, simulated.runs[:1], q=0.2, sources=which).rows()[0]
+            which: rb.uncertainty(simulated.pooled, simulated.runs[:1], "RBP(p=0.8)", q=0.2, sources=which).rows()[0]
             for which in ("documents", "topics", "both")
         }
         both = rows["both"]
@@ -475,7 +465,7 @@ def test_wrong_usage_is_one_clear_message(command, files, arguments, told):
 
 
 def test_command_per_topic_and_formats(command, files, tmp_path):
-    _, out, _ = command("uncertainty", *files, "--q", ".2", "-q", "--format", "json")
+    _, out, _ = command("uncertainty", *files, "--q", ".2", "-m", "RBP", "-q", "--format", "json")
     rows = json.loads(out)
     assert len(rows) == 51
     assert rows[0]["mean"] == pytest.approx(0.021475, abs=6e-7)
@@ -485,20 +475,19 @@ def test_command_per_topic_and_formats(command, files, tmp_path):
         code, out, _ = command("uncertainty", *files, "--q", ".2", "--format", kind)
         assert code == 0
         assert "mine" in out
-    code, out, _ = command("uncertainty", *files, "--q", ".2", "--tail", "-o", tmp_path / "out.txt")
+    code, out, _ = command("uncertainty", *files, "--q", ".2", "-m", "RBP", "--tail", "-o", tmp_path / "out.txt")
     assert (code, out) == (0, "")
     assert "0.0215" in (tmp_path / "out.txt").read_text()
 
 
-@pytest.mark.parametrize("q", ["logistic", "sample"])
-def test_the_order_of_runs_of_equal_quality_changes_nothing(q):
+def test_the_order_of_runs_of_equal_quality_changes_nothing():
     runs = {}
     for number in range(7):
         shared = [f"d{each}" for each in np.random.default_rng(number).permutation(20)]
         runs[f"run{number}"] = {"q": [f"r{number}", f"n{number}", *shared]}
     qrels = {"q": {f"{kind}{number}": int(kind == "r") for kind in "rn" for number in range(7)}}
     found = [
-        {row["run"]: row["mean"] for row in rb.uncertainty(qrels, runs, "DCG@10", q=q).rows()}
+        {row["run"]: row["mean"] for row in rb.uncertainty(qrels, runs, "DCG@10", q="logistic").rows()}
         for runs in (runs, dict(reversed(runs.items())))
     ]
     assert found[0] == pytest.approx(found[1], rel=1e-9)

@@ -250,11 +250,10 @@ def test_it_is_what_loops_find(seed):
 @given(
     st.integers(0, 10**6),
     st.sampled_from(["RBP(p=0.8)", "P@5", "nDCG@5", "AP", "AP@5", "Recall@5", "RR", "Q"]),
-    st.sampled_from(["groups", "sample"]),
 )
-def test_intervals_lie_within_the_certain_bounds(seed, measure, q):
+def test_intervals_lie_within_the_certain_bounds(seed, measure):
     qrels, runs, group_of, complete = collection(seed)
-    options = {"groups": group_of, "q": q, "confidence": 0.7, "samples": 20}
+    options = {"groups": group_of, "confidence": 0.7, "samples": 20}
     for row in rb.uncertainty(qrels, runs, measure, **options).rows():
         assert row["low"] - 1e-9 <= row["ci_low"] <= row["ci_high"] + 1e-9 <= row["high"] + 2e-9
         assert row["ci_low"] >= -1e-9
@@ -410,9 +409,10 @@ def test_unjudged_documents_below_a_measure_s_depth_open_what_is_relevant_to_the
 def test_a_run_without_a_group_is_its_own():
     qrels, runs, group_of, _ = collection(3, runs_of_group=1)
     some = {run: group for run, group in group_of.items() if run != "g0-0"}
-    assert str(rb.uncertainty(qrels, runs, groups=some).rows()) == str(rb.uncertainty(qrels, runs).rows())
+    by_name, alone = (rb.uncertainty(qrels, runs, "RBP(p=0.8)", groups=groups).rows() for groups in (some, None))
+    assert str(by_name) == str(alone)
     with pytest.raises(rb.UsageError, match="None of the runs belongs to a group"):
-        rb.uncertainty(qrels, runs, groups={"elsewhere": "x"})
+        rb.uncertainty(qrels, runs, "RBP(p=0.8)", groups={"elsewhere": "x"})
 
 
 # ---- levels, by simulation ----
@@ -457,67 +457,7 @@ def test_predictions_that_all_groups_find_too_small_are_stretched():
     assert abs(np.mean(errors)) < 0.03 < np.mean(plain)
 
 
-@pytest.mark.parametrize("share", [0.5, 0.85])
-def test_judgments_that_are_a_random_sample_keep_their_level(share):
-    simulated = rb.studies.simulate(runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5)
-    rng, rows = np.random.default_rng(1), list(simulated.complete)
-    runs = simulated.runs
-    truth = rb.evaluate(simulated.complete, runs, ["RBP(p=0.8)", "P@10"]).value.mean(axis=1)
-    held, errors, sizes = [], [], []
-    for _ in range(40):
-        kept = rng.random(len(rows)) < share
-        qrels: dict[str, dict[str, int]] = {}
-        for (query, document, grade), keep in zip(rows, kept.tolist(), strict=True):
-            if keep:
-                qrels.setdefault(query, {})[document] = grade
-        found = rb.uncertainty(qrels, runs, ["RBP(p=0.8)", "P@10"], q="sample").rows()
-        for row, true in zip(found, truth.ravel().tolist(), strict=True):
-            held.append(row["ci_low"] <= true <= row["ci_high"])
-            errors.append(row["mean"] - true)
-            sizes.append(row["sd"])
-    assert 0.91 <= np.mean(held) <= 0.985
-    assert abs(np.mean(errors)) < 0.01
-    assert 0.9 <= np.std(np.divide(errors, sizes)) <= 1.2
-
-
-def test_drawn_scores_of_a_random_sample_are_stretched():
-    """AP rises where relevant documents stand close together: independent draws expect too little of the rest."""
-    simulated = rb.studies.simulate(runs=8, topics=40, documents=150, depth=40, pooled_runs=8, pool_depth=150, seed=5)
-    rng, full = np.random.default_rng(1), simulated.complete.to_dict()
-    held, errors, stretches = [], [], []
-    for _ in range(10):
-        known = {q: {d: grade for d, grade in judged.items() if rng.random() < 0.5} for q, judged in full.items()}
-        found = rb.uncertainty(known, simulated.runs, "AP@40", q="sample", samples=60).rows()
-        for run, row in zip(simulated.runs, found, strict=True):
-            own = run.to_dict()
-            with_own = {q: {d: g for d, g in full[q].items() if d in known[q] or d in own[q]} for q in full}
-            truth = rb.evaluate(with_own, run, "AP@40").value.mean()
-            held.append(row["ci_low"] <= truth <= row["ci_high"])
-            errors.append(row["mean"] - truth)
-        read = Reading()
-        facts = TopicFacts(read.judgments(known))
-        model = ChosenModels("sample", None, list(simulated.runs), facts, Assumptions()).model_of(
-            rb.parse_measure("AP@40")
-        )
-        stretches.append(model.stretch(""))
-        assert model.spread() >= 1
-    assert np.mean(held) >= 0.8
-    assert abs(np.mean(errors)) < 0.006
-    assert 1.02 < np.mean([factor for factor, _ in stretches]) < 1.15
-
-
 # ---- who was pooled, and what is said ----
-
-
-@pytest.mark.parametrize("measure", ["RBP(p=0.8)", "P@4", "AP", "nDCG@4"])
-@pytest.mark.parametrize("grades", [(0, 0), (1, 1), (1, 0)])
-def test_two_judgments_make_nothing_certain(measure, grades):
-    """Taken as a sample, two documents that are alike leave the others open."""
-    documents = ["a", "b", "c", "d"]
-    runs = {f"run{n}": {"q": documents[n:] + documents[:n]} for n in range(4)}
-    for row in rb.uncertainty({"q": dict(zip("ab", grades, strict=True))}, runs, measure, q="sample").rows():
-        assert row["ci_high"] - row["ci_low"] > 0.02
-        assert row["ci_low"] < row["mean"] < row["ci_high"]
 
 
 def test_relevant_documents_alone_estimate_no_probability():
@@ -560,22 +500,22 @@ def test_documents_listed_as_pooled_and_not_judged_count_as_pooled():
         f"q{t}": {f"{name}{t}-{rank}": rank % 2 - (rank == 3) for name in ("a", "b") for rank in range(5)}
         for t in range(30)
     }
-    found = {row["run"]: row for row in rb.uncertainty(qrels, runs, q=0.2).rows()}
+    found = {row["run"]: row for row in rb.uncertainty(qrels, runs, "RBP(p=0.8)", q=0.2).rows()}
     assert qrels["q0"]["a0-3"] == 0
     assert [(found[name]["pooled"], found[name]["judged_to"]) for name in runs] == [(True, 5), (True, 5), (False, 0)]
     for judged in qrels.values():
         for document in judged:
             if document.endswith("-1"):
                 judged[document] = -1
-    listed = {row["run"]: row["judged_to"] for row in rb.uncertainty(qrels, runs, q=0.2).rows()}
+    listed = {row["run"]: row["judged_to"] for row in rb.uncertainty(qrels, runs, "RBP(p=0.8)", q=0.2).rows()}
     assert listed == {"a": 5, "b": 5, "late": 0}
 
 
 def test_one_run_alone_is_refused_unless_nothing_is_open():
     qrels, run = {"q": {"a": 1, "b": 0}}, {"q": ["a", "b", "c"]}
     for q in ("groups", "logistic"):
-        with pytest.raises(rb.UsageError, match=r"one run alone cannot show.*--q 0\.1.*--q sample"):
-            rb.uncertainty(qrels, run, q=q)
+        with pytest.raises(rb.UsageError, match=r"one run alone cannot show.*--q 0\.1"):
+            rb.uncertainty(qrels, run, "RBP(p=0.8)", q=q)
     (row,) = rb.uncertainty(qrels, run, "P@2").rows()
     assert row["mean"] == row["ci_low"] == row["ci_high"] == 0.5
 
@@ -587,7 +527,7 @@ def test_too_few_groups_are_told_and_leave_the_certain_bounds():
     for row in found.rows():
         if row["sd"] > 0:
             assert (row["ci_low"], row["ci_high"]) == (row["low"], row["high"])
-    for pair in differences(qrels, runs, groups=group_of).pairs:
+    for pair in differences(qrels, runs, "RBP(p=0.8)", groups=group_of).pairs:
         if pair.sd > 0:
             assert (pair.ci_low, pair.ci_high) == (pair.certain_low, pair.certain_high)
             decided = pair.certain_low > 0 or pair.certain_high < 0
@@ -605,7 +545,7 @@ def test_where_no_group_has_documents_of_its_own_nothing_is_expected():
     assert any("there are 0, so" in note for note in found.notes())
     judged = rb.uncertainty({"q": dict.fromkeys("abxyz", 1)}, runs, "P@3")
     assert not any("interval" in note for note in judged.notes())
-    for pair in differences(qrels, runs).pairs:
+    for pair in differences(qrels, runs, "RBP(p=0.8)").pairs:
         assert math.isnan(pair.difference)
         assert pair.certain_low < 0 < pair.certain_high
         assert math.isnan(pair.probability_better)
@@ -630,8 +570,8 @@ def test_one_other_group_shows_no_expected_score(measure):
 
 def test_notes_name_the_runs_that_lack_groups():
     made = rb.studies.simulate(runs=5, topics=10, documents=200, depth=20, pool_depth=5, pooled_runs=4, seed=4)
-    outside = [name for name, inside in rb.uncertainty(made.pooled, made.runs).pooled.items() if not inside]
-    found = rb.uncertainty(made.pooled, made.runs, confidence=0.8, samples=20)
+    found = rb.uncertainty(made.pooled, made.runs, "RBP(p=0.8)", confidence=0.8, samples=20)
+    outside = [name for name, inside in found.pooled.items() if not inside]
     (note,) = [note for note in found.notes() if "other groups" in note]
     lacking = [run.name for run in made.runs if run.name not in outside]
     assert f"needs 4 other groups that added documents to the pool; there are 3 for {', '.join(lacking)}, so" in note
@@ -650,13 +590,14 @@ def test_intervals_of_pooled_runs_are_said_to_be_extrapolated():
     assert not any("deeper than those it was calibrated on" in note for note in shallow)
 
 
-@pytest.mark.parametrize(("measure", "q"), [("ESL(n=2)", "sample"), ("RankPower", "sample"), ("RankPower", "groups")])
-def test_searches_that_may_never_end_are_not_given_an_end(measure, q):
+@pytest.mark.parametrize("measure", ["ESL(n=2)", "RankPower"])
+def test_searches_that_may_never_end_are_not_given_an_end(measure):
     made = rb.studies.simulate(
         runs=8, topics=12, documents=80, depth=8, pool_depth=5, relevant=0.1, pooled_runs=6, seed=3
     )
     known, found = (
-        rb.uncertainty(made.pooled, made.runs, measure, q=each, confidence=0.5, samples=200).rows() for each in (0.3, q)
+        rb.uncertainty(made.pooled, made.runs, measure, q=q, confidence=0.5, samples=200).rows()
+        for q in (0.3, "groups")
     )
     endless = 0
     for row, other in zip(found, known, strict=True):
@@ -667,10 +608,9 @@ def test_searches_that_may_never_end_are_not_given_an_end(measure, q):
     assert endless > 4
 
 
-@pytest.mark.parametrize("q", ["groups", "sample"])
-def test_effort_is_better_when_lower_by_calibrated_probabilities_too(q):
+def test_effort_is_better_when_lower_by_calibrated_probabilities_too():
     made = rb.studies.simulate(runs=7, topics=10, documents=60, depth=8, pool_depth=7, relevant=0.4, seed=2)
-    pairs = differences(made.pooled, made.runs, "RankPower", q=q, confidence=0.5, samples=100).pairs
+    pairs = differences(made.pooled, made.runs, "RankPower", confidence=0.5, samples=100).pairs
     decided = 0
     for pair in pairs:
         if pair.sd > 0 and not math.isnan(pair.probability_better) and pair.difference:
@@ -681,11 +621,10 @@ def test_effort_is_better_when_lower_by_calibrated_probabilities_too(q):
 
 
 @pytest.mark.parametrize("measure", ["RBP(p=0.8)", "nDCG@5"])
-@pytest.mark.parametrize("q", ["groups", "sample"])
-def test_calibrated_probabilities_are_certain_only_where_bounds_are(measure, q):
+def test_calibrated_probabilities_are_certain_only_where_bounds_are(measure):
     made = rb.studies.simulate(runs=9, topics=30, documents=100, depth=9, pool_depth=8, pooled_runs=6, seed=7)
     likely, certain = 0, 0
-    for pair in differences(made.pooled, made.runs, measure, q=q, confidence=0.5, samples=50).pairs:
+    for pair in differences(made.pooled, made.runs, measure, confidence=0.5, samples=50).pairs:
         decided = pair.certain_low > 0 or pair.certain_high < 0
         assert (max(pair.probability_better, pair.probability_worse) == 1) == decided
         certain += decided
@@ -729,6 +668,7 @@ def test_command(tmp_path, capfd):
         assert "groups left out of the pool" in err
     assert outputs[0] == outputs[1] == outputs[2]
     expected = rb.uncertainty(qrels, runs, groups=group_of, confidence=0.7).rows()
+    assert {row["measure"] for row in expected} == {"nDCG@10"}
     assert {row["run"]: row["ci_high"] for row in outputs[0]} == pytest.approx(
         {row["run"]: row["ci_high"] for row in expected}
     )

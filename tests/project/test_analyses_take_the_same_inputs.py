@@ -30,7 +30,10 @@ CALLS = {
     "judge_next": (RUNS, lambda qrels, runs: rb.judge_next(qrels, runs, budget=5).rows()),
     "rbp.persistence_agreement": (RUNS, lambda qrels, runs: rb.rbp.persistence_agreement(qrels, runs, p=(0.5, 0.9))),
     "compare_replicates": (RUNS, lambda qrels, runs: rb.compare_replicates(qrels, runs, "AP", pattern=r"\d+$").rows()),
-    "uncertainty": (RUNS, lambda qrels, runs: list(rb.uncertainty(qrels, runs, q=0.3, interval="distribution").rows())),
+    "uncertainty": (
+        RUNS,
+        lambda qrels, runs: list(rb.uncertainty(qrels, runs, "P@5", q=0.3, interval="distribution").rows()),
+    ),
 }
 
 

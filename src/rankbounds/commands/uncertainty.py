@@ -10,18 +10,18 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, call, options_given
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import parse_measures
-from rankbounds.probability.drawn_scores import SAMPLES
 from rankbounds.probability.mean import uncertainty
+from rankbounds.probability.models.chosen import SAMPLES
 
 
 @command(
     "uncertainty",
     *reading.INPUTS,
-    scoring.measures((), "RBP(p=0.8) (default), P@10, DCG@20: exact; AP, nDCG@10 and others: by random draws"),
+    scoring.measures(DEFAULT_MEASURES[:1], "RBP(p=0.8), P@10, DCG@20: exact; AP, nDCG@10 and others: by random draws"),
     *scoring.probability(
-        "groups (default: learned by leaving groups of runs out of the pool), sample (judgments are a random sample), "
-        "logistic (estimated, not calibrated)",
+        "groups (default: learned by leaving groups of runs out of the pool), logistic (estimated, not calibrated)",
         "groups",
     ),
     Option(
@@ -75,7 +75,7 @@ def run_uncertainty(options: Options) -> Any:
                 f"{flag} does not go with --difference, which shows all pairs of runs: mean and sd of a difference are "
                 "those of the retrieved documents over all topics."
             )
-    asked = parse_measures(options.measures or ["RBP(p=0.8)"])
+    asked = parse_measures(options.measures or DEFAULT_MEASURES[0])
     trusted = reading.trusted_from(options, asked, drawn=True)
     if trusted is not None and options.q != "groups":
         raise UsageError("Probabilities come from --q or from --calibrate, not from both.")

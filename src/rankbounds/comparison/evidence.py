@@ -36,8 +36,8 @@ from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.documents import follows_grades, looks_pooled
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
-from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.probability.drawn_scores import DrawnCompletions
+from rankbounds.probability.models.chosen import SAMPLES, ChosenModels
 from rankbounds.probability.models.estimates import NotEstimatedError
 from rankbounds.probability.models.probabilities import ByDocument
 from rankbounds.probability.probable_differences import chances_of_sums, draw_chances

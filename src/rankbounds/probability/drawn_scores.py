@@ -19,13 +19,12 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.score_differences import TOLERANCE, merit
 from rankbounds.measures import Measure
 from rankbounds.probability.completions import Completions, OpenCollection
-from rankbounds.probability.models.calibrated import Calibrated, RelevantGrades, centred
 from rankbounds.probability.models.estimates import Estimate
+from rankbounds.probability.models.groups_left_out import GroupsLeftOut
 from rankbounds.probability.models.probabilities import RelevanceProbability
+from rankbounds.probability.models.relevant_grades import RelevantGrades, centred
 from rankbounds.stats.logistic import expit
 
-SAMPLES = 1000
-"""How often unjudged documents are drawn by default."""
 CACHED_CELLS = 1 << 16
 """So many documents are drawn at a time: few enough to stay in the processor's cache."""
 KEPT_LISTS = 8
@@ -42,7 +41,7 @@ class DrawnCompletions:
     ) -> None:
         self.collection, self.measure, self.model = collection, measure, model
         self.samples, self.seed = samples, seed
-        if isinstance(model, Calibrated):
+        if isinstance(model, GroupsLeftOut):
             self.grades = RelevantGrades.near_the_top(measure, collection.facts, collection.any_list.values())
         else:
             self.grades = RelevantGrades.of(measure, collection.facts)
@@ -52,7 +51,7 @@ class DrawnCompletions:
             self.chance = expit(self._features @ model.coefficients)
         else:
             self.chance = collection.mean_over_runs([model(unjudged) for unjudged in collection.unjudged])
-        if isinstance(model, Calibrated) and len(collection):
+        if isinstance(model, GroupsLeftOut) and len(collection):
             # A document moves with what was fitted, and with the runs that hold it.
             fitted = [model.features_of(unjudged) for unjudged in collection.unjudged]
             columns = [collection.mean_over_runs(list(each)) for each in zip(*(part.T for part in fitted), strict=True)]
@@ -60,11 +59,9 @@ class DrawnCompletions:
             with_runs = collection.held / np.sqrt(np.maximum(collection.held.sum(axis=0), 1))
             self._features = np.stack([*columns, *with_runs], axis=-1)
             self._covariance = np.zeros((self._features.shape[1],) * 2)
-            self._covariance[: len(columns), : len(columns)] = np.mean(
-                [model.covariance(run.name) for run in collection.runs], axis=0
-            )
+            self._covariance[: len(columns), : len(columns)] = model.covariance
             shifts = np.arange(len(columns), len(self._covariance))
-            self._covariance[shifts, shifts] = [model.shift(run.name) ** 2 for run in collection.runs]
+            self._covariance[shifts, shifts] = model.shift**2
             nearest = np.where(collection.held, collection.rank, collection.length.max()).min(axis=0)
             self.chance = np.where(model.too_deep(nearest), 0.0, self.chance)
 
@@ -120,7 +117,7 @@ class DrawnCompletions:
         if self._features is not None and size:
             # Few documents are ever relevant: their own chance in a draw is worked out where it can matter.
             features, moved = self._features[possible], self._moved
-            odds = centred(chance, self._variance[possible] if isinstance(self.model, Calibrated) else 0.0)
+            odds = centred(chance, self._variance[possible] if isinstance(self.model, GroupsLeftOut) else 0.0)
             farthest = np.max([(moved[start : start + rows] @ features.T).max(axis=0) for start in starts], axis=0)
             most = expit(odds + farthest)
         # Each topic has its own stream: what is drawn for it does not depend on the other topics.

@@ -20,11 +20,11 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_choice
-from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.mean_intervals import intervals_of_means, widen
-from rankbounds.evaluation.options import RankingOptions
+from rankbounds.evaluation.options import shows_options
 from rankbounds.evaluation.score_differences import limits_of, merge_equal, merit
 from rankbounds.evaluation.scores import ALL
 from rankbounds.measures import Measure, parse_measure
@@ -33,10 +33,14 @@ from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.documents import UnjudgedDocuments
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions
-from rankbounds.probability.models.calibrated import Calibrated
-from rankbounds.probability.models.chosen import ChosenModels
-from rankbounds.probability.models.estimates import estimation_slopes
+from rankbounds.probability.drawn_scores import DrawnCompletions
+from rankbounds.probability.models.chosen import (
+    ChosenModels,
+    Probabilities,
+    ProbabilityFields,
+    ProbabilityOptions,
+)
+from rankbounds.probability.models.groups_left_out import GroupsLeftOut, estimation_slopes
 from rankbounds.probability.models.probabilities import RelevanceProbability
 from rankbounds.results import Column, Result
 from rankbounds.results import interval as interval_column
@@ -59,7 +63,7 @@ class UncertainScore:
 
     ``weight``, ``chance`` and ``topic`` are those of its unjudged documents; measures that are not weighted sums have
     ``draws`` instead, a row for each draw and a column for each topic. ``estimation`` is the variance that estimating
-    the probabilities, or what draws miss, adds to the mean over topics. ``reach`` gives for a confidence how many
+    the probabilities adds to the mean over topics. ``reach`` gives for a confidence how many
     standard deviations an interval reaches, where that was calibrated; None where documents alone are random.
     """
 
@@ -104,7 +108,6 @@ class UncertainScore:
             variance = float(deviation_of(self.mean[~np.isnan(self.base)])) ** 2 / self.topics
         if sources != "topics" and self.draws is not None:  # estimated probabilities move together in all topics
             variance += float(deviation_of(self.draws[:, ~np.isnan(self.base)].mean(axis=-1))) ** 2
-            variance += self.estimation
         elif sources != "topics":
             variance += float(self.variance[~np.isnan(self.base)].sum()) / self.topics**2 + self.estimation
         return math.sqrt(variance)
@@ -168,10 +171,10 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     variance = np.where(unjudged.counted, unjudged.sums(unjudged.weight**2 * chance * (1 - chance)), np.nan)
     (slope,), covariance = estimation_slopes(model, [unjudged])
     estimation = float(slope @ covariance @ slope)
-    if isinstance(model, Calibrated):
-        estimation += (model.shift(name) * float(unjudged.weight @ (chance * (1 - chance)))) ** 2
+    if isinstance(model, GroupsLeftOut):
+        estimation += (model.shift * float(unjudged.weight @ (chance * (1 - chance)))) ** 2
     estimation = max(estimation, 0.0) / np.count_nonzero(unjudged.counted) ** 2  # rounding may leave it below
-    if isinstance(model, Calibrated) and model.out_of_sight(name):
+    if isinstance(model, GroupsLeftOut) and model.out_of_sight(name):
         mean, variance = np.full((2, mean.size), np.nan)
     return UncertainScore(
         name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.base,
@@ -180,7 +183,7 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
 
 
 def _reach(model: RelevanceProbability, run: str) -> Callable[[float], float] | None:
-    return partial(model.reach, run) if isinstance(model, Calibrated) else None
+    return partial(model.reach, run) if isinstance(model, GroupsLeftOut) else None
 
 
 @np.errstate(invalid="ignore")  # of searches that never end
@@ -191,27 +194,25 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
     """
     run, facts, assumptions = models.runs[at], models.facts, models.assumptions
     base, low, high = models.base_and_bounds(at, measure)
-    draws, missed = np.full((samples, len(facts.query_ids)), np.nan), 0.0
+    draws = np.full((samples, len(facts.query_ids)), np.nan)
     model = models.of_grades(measure)
-    if not (isinstance(model, Calibrated) and model.out_of_sight(run.name)):
+    if not (isinstance(model, GroupsLeftOut) and model.out_of_sight(run.name)):
         collection = OpenCollection([run], facts, assumptions, [models.batches[at]])
         completions = DrawnCompletions(collection, measure, model, samples, seed)
         if not np.isnan(completions.chance).any():
             for _, part, scores in completions.scores([(0,)]):
                 draws[:, part] = scores[0].T
-            if isinstance(model, Calibrated):
+            if isinstance(model, GroupsLeftOut):
                 factor, error = model.stretch(run.name)
                 by = factor + error * np.random.default_rng((seed, 3)).normal(size=(samples, 1))
                 expected, fixed = draws.mean(axis=0), (draws == draws[0]).all(axis=0)
                 fixed |= ~np.isfinite(base + expected)  # (searches that may never end)
                 stretched = base + by * (expected - base) + max(factor, 1.0) * (draws - expected)
                 draws = np.where(fixed, draws, np.fmin(np.fmax(stretched, low), high))
-                variances = draws.var(axis=0, ddof=1)[~np.isnan(base)]
-                missed = (model.spread() ** 2 - 1) * float(variances.sum()) / variances.size**2
     nothing, mean = np.empty(0), draws.mean(axis=0)
     return UncertainScore(
         run.name, measure, facts.query_ids, base, mean, draws.var(axis=0, ddof=1), low, high,
-        nothing.astype(np.int64), nothing, nothing, draws=draws, estimation=missed, reach=_reach(model, run.name),
+        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name),
     )  # fmt: skip
 
 
@@ -306,23 +307,18 @@ class Uncertainty(Result):
         return sentences
 
 
+@shows_options(ProbabilityFields, Probabilities, more=True)
 def uncertainty(
     qrels: QrelsLike,
     runs: RunsLike,
-    measures: MeasuresLike = "RBP(p=0.8)",
+    measures: MeasuresLike = DEFAULT_MEASURES[0],
     *,
-    q: Any = "groups",
-    groups: GroupsLike | None = None,
-    otherwise: float | None = None,
-    confidence: float = 0.95,
     tail: bool = False,
     sources: str = "documents",
     interval: str = "normal",
-    samples: int = SAMPLES,
-    seed: int = 0,
     per_topic: bool = False,
     progress: Callable[[int, int], None] | None = None,
-    **options: Unpack[RankingOptions],
+    **options: Unpack[ProbabilityOptions],
 ) -> Uncertainty:
     """Score runs with intervals for what unjudged documents may turn out to be.
 
@@ -336,17 +332,16 @@ def uncertainty(
     qrels, runs, measures, progress, **options
         As in ``evaluate``.
     q
-        The probability that an unjudged document is relevant: a number, a sequence by rank, ``{query: {document:
-        probability}}``, a file, a model of ``rankbounds.probability.models.probabilities``; or how to estimate it from
-        the judgments: ``"groups"`` (leaving groups of runs out of the pool), ``"sample"`` (judgments are a random
-        sample of what could have been judged), ``"logistic"`` (not calibrated: intervals are too narrow). Of graded
-        measures, weighted sums count a relevant document with the largest gain; others draw its grade from the judged
-        relevant ones, so that ``q=1`` leaves a standard deviation.
+        The probability that an unjudged document is relevant: a number, ``{query: {document: probability}}``, a frame
+        or a file, a function of ``UnjudgedDocuments``; or how to estimate it from the judgments: ``"groups"`` (leaving
+        groups of runs out of the pool), ``"logistic"`` (not calibrated: intervals are too narrow). Of graded measures,
+        weighted sums count a relevant document with the largest gain; others draw its grade from the judged relevant
+        ones, so that ``q=1`` leaves a standard deviation.
     groups
         The group of each run, such as its team: ``{run: group}``, or a file with lines of ``run group``. A run without
         one is a group of its own.
     otherwise
-        The probability of documents, topics or runs that a table lacks.
+        The probability of documents that a table lacks.
     confidence
         Of the intervals.
     tail
@@ -382,8 +377,8 @@ def uncertainty(
         raise UsageError(
             "--interval distribution covers unjudged documents only; leave it out for intervals over topics."
         )
-    models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples, groups)
-    if interval == "distribution" and models.kind in ("groups", "sample"):
+    models, chosen, asked = ChosenModels.read(qrels, runs, measures, options)
+    if interval == "distribution" and models.kind == "groups":
         raise UsageError("--interval distribution needs known probabilities: set q (--q NUMBER).")
     scores = []
     for at in range(len(models.runs)):
@@ -393,12 +388,12 @@ def uncertainty(
             elif tail:
                 raise UsageError(f"{measure} does not depend on documents beyond the end of a list.")
             else:
-                scores.append(draw_score(models, at, measure, samples, seed))
+                scores.append(draw_score(models, at, measure, asked.samples, asked.seed))
         if progress:
             progress(at + 1, len(models.runs))
     in_words = models.words(chosen)
-    settings = {"q": in_words, "confidence": confidence, "sources": sources, "interval": interval, "tail": tail}
-    settings |= {"samples": samples, "seed": seed}
+    settings = {"q": in_words, "confidence": asked.confidence, "sources": sources, "interval": interval, "tail": tail}
+    settings |= {"samples": asked.samples, "seed": asked.seed}
     few = [score for score in scores if score.topics < ENOUGH_TOPICS]
     if few and sources == "documents" and interval == "normal" and not few[0].reach:
         off = [score.distance_from_normal() for score in few[:WORKED_OUT]]
@@ -411,8 +406,8 @@ def uncertainty(
     names = [run.name for run in models.runs]
     judged_to = dict(zip(names, models.depth.judged_to.tolist(), strict=True))
     pooled = dict(zip(names, models.depth.pooled.tolist(), strict=True))
-    remarks = [*models.remarks(), *models.pool_remarks(chosen, confidence)]
+    remarks = [*models.remarks(), *models.pool_remarks(chosen, asked.confidence)]
     return Uncertainty(
-        scores, confidence, sources, interval, in_words, samples, seed, judged_to, pooled, remarks, per_topic,
-        settings=settings,
+        scores, asked.confidence, sources, interval, in_words, asked.samples, asked.seed, judged_to, pooled, remarks,
+        per_topic, settings=settings,
     )  # fmt: skip

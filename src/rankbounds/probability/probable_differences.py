@@ -19,11 +19,11 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.run import Run
-from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
-from rankbounds.evaluation.options import RankingOptions
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.options import shows_options
 from rankbounds.evaluation.score_differences import drop_rounding, merit, merit_of_range
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
@@ -31,10 +31,14 @@ from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.probability.completions import OpenCollection
 from rankbounds.probability.distribution import EVEN, distribution_of_sum
 from rankbounds.probability.documents import UnjudgedDocuments
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
-from rankbounds.probability.models.calibrated import Calibrated
-from rankbounds.probability.models.chosen import ChosenModels
-from rankbounds.probability.models.estimates import estimation_slopes
+from rankbounds.probability.drawn_scores import DrawnCompletions, draw_differences
+from rankbounds.probability.models.chosen import (
+    ChosenModels,
+    Probabilities,
+    ProbabilityFields,
+    ProbabilityOptions,
+)
+from rankbounds.probability.models.groups_left_out import GroupsLeftOut, estimation_slopes
 from rankbounds.rankings.documents import RetrievedDocuments
 from rankbounds.results import Column, Result, interval
 from rankbounds.tables import number, signed
@@ -130,18 +134,12 @@ class Differences(Result):
         return [*sentences, *self.remarks]
 
 
+@shows_options(ProbabilityFields, Probabilities, more=True)
 def differences(
     qrels: QrelsLike,
     runs: RunsLike,
-    measures: MeasuresLike = "RBP(p=0.8)",
-    *,
-    q: Any = "groups",
-    groups: GroupsLike | None = None,
-    otherwise: float | None = None,
-    confidence: float = 0.95,
-    samples: int = SAMPLES,
-    seed: int = 0,
-    **options: Unpack[RankingOptions],
+    measures: MeasuresLike = DEFAULT_MEASURES[0],
+    **options: Unpack[ProbabilityOptions],
 ) -> Differences:
     """Compare every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
 
@@ -167,7 +165,7 @@ def differences(
     runs that hold it. Mean and sd concern the retrieved documents; what lies beyond the ends of the lists is within the
     certain bounds, which no judgments can leave. The interval of weighted sums over ranks is a normal one within these
     bounds, that of other measures the middle of the draws; ``error`` is the standard error of the probabilities. With
-    calibrated probabilities (``q="groups"``, ``"sample"``) the interval reaches as far as the calibration found to be
+    calibrated probabilities (``q="groups"``) the interval reaches as far as the calibration found to be
     needed, and probabilities are as certain as the interval is (0.01 to 0.99, unless the bounds decide); NaN where that
     is not known. Where the calibration says nothing about a run's score, mean and sd are NaN as well.
 
@@ -180,17 +178,17 @@ def differences(
     >>> pair.difference, pair.certain_low, pair.certain_high
     (0.5, 0.5, 0.5)
     """
-    models, chosen = ChosenModels.read(qrels, runs, measures, q, otherwise, options, confidence, samples, groups)
+    models, chosen, asked = ChosenModels.read(qrels, runs, measures, options)
     names = [run.name for run in models.runs]
     if len(names) < 2:
         raise UsageError("A difference needs two runs.")
     places = list(itertools.combinations(range(len(names)), 2))
-    exact = len(places) <= MANY_PAIRS and models.kind not in ("groups", "sample")
-    drawn = {str(measure): samples for measure in chosen if not is_weighted_sum(measure)}
+    exact = len(places) <= MANY_PAIRS and models.kind != "groups"
+    drawn = {str(measure): asked.samples for measure in chosen if not is_weighted_sum(measure)}
     pairs: list[Difference] = []
     for measure in chosen:
         mean, sd, better, worse, low, high, ci_low, ci_high, error = pair_columns(
-            models, measure, range(len(names)), confidence, samples, seed
+            models, measure, range(len(names)), asked.confidence, asked.samples, asked.seed
         )
         # As in ``compare``: the second run minus the first of two, the better minus the worse among many.
         turn = ~(merit(mean, measure) > 0) | (len(names) == 2)
@@ -203,9 +201,9 @@ def differences(
         for a, b, *of_pair in zip(first.tolist(), second.tolist(), *map(np.ndarray.tolist, numbers), strict=True):
             pairs.append(Difference(names[a], names[b], str(measure), *of_pair))
     words = models.words(chosen)
-    settings = {"q": words, "confidence": confidence, "samples": samples, "seed": seed}
-    remarks = [*models.remarks(), *models.pool_remarks(chosen, confidence)]
-    return Differences(pairs, words, exact, remarks, drawn, seed, confidence, settings=settings)
+    settings = {"q": words, "confidence": asked.confidence, "samples": asked.samples, "seed": asked.seed}
+    remarks = [*models.remarks(), *models.pool_remarks(chosen, asked.confidence)]
+    return Differences(pairs, words, exact, remarks, drawn, asked.seed, asked.confidence, settings=settings)
 
 
 def pair_columns(
@@ -220,7 +218,7 @@ def pair_columns(
     if is_weighted_sum(measure):
         unjudged_of = partial(models.unjudged, measure=measure)
         shared = SharedUnjudged(list(in_threads(unjudged_of, among, processors())), model)
-        exact = len(pairs) <= MANY_PAIRS and not isinstance(model, Calibrated)
+        exact = len(pairs) <= MANY_PAIRS and not isinstance(model, GroupsLeftOut)
         lists = SharedLists(runs, models.facts, batches)
         bounds = difference_bounds(lists, measure, models.assumptions)
         mean, sd, better, worse = shared.columns((bounds.low, bounds.high), exact=exact)
@@ -229,13 +227,12 @@ def pair_columns(
         columns: tuple[Floats, ...] = mean, sd, better, worse, bounds.low, bounds.high, *ends, np.zeros(mean.size)
     else:
         collection = OpenCollection(runs, models.facts, models.assumptions, batches)
-        if isinstance(model, Calibrated) and all(model.out_of_sight(run.name) for run in runs):
+        if isinstance(model, GroupsLeftOut) and all(model.out_of_sight(run.name) for run in runs):
             samples = 2  # their bounds alone are read
         columns = _drawn_columns(DrawnCompletions(collection, measure, model, samples, seed), pairs, confidence)
-    if not isinstance(model, Calibrated):
+    if not isinstance(model, GroupsLeftOut):
         return columns
     if not is_weighted_sum(measure):
-        columns = columns[0], model.spread() * columns[1], *columns[2:]
         stretches = np.array([model.stretch(run.name) for run in runs])
         if (stretches != (1.0, 0.0)).any():
             base = np.stack([models.base_and_bounds(at, measure)[0] for at in among])
@@ -259,7 +256,7 @@ def _stretched(columns: tuple[Floats, ...], base: Floats, stretches: Floats) -> 
 
 
 def _calibrated(
-    columns: tuple[Floats, ...], measure: Measure, model: Calibrated, runs: Sequence[Run], confidence: float
+    columns: tuple[Floats, ...], measure: Measure, model: GroupsLeftOut, runs: Sequence[Run], confidence: float
 ) -> tuple[Floats, ...]:
     """The columns with the interval of a calibrated model, within the certain bounds, and probabilities as certain.
 
@@ -357,9 +354,7 @@ class SharedUnjudged:
         self.chance = np.bincount(documents.document, chances, len(documents)) / self.copies
         self.bend = self.chance * (1 - self.chance)
         self.base = np.array([unjudged.base[self.counted].sum() for unjudged in of_runs])
-        self.shift = (
-            np.array([model.shift(each.run.name) for each in of_runs]) if isinstance(model, Calibrated) else None
-        )
+        self.shift = model.shift if isinstance(model, GroupsLeftOut) else None
         self.slope, self.covariance = estimation_slopes(model, of_runs)
 
     def columns(self, bounds: tuple[Floats, Floats], *, exact: bool) -> tuple[Floats, ...]:
@@ -378,7 +373,7 @@ class SharedUnjudged:
             slope = self._weighted(self.bend)
             net = slope[first] - slope[second]
             ups, downs = np.maximum(bent + net, 0.0) / 2, np.maximum(bent - net, 0.0) / 2
-            estimation += (self.shift[first] * ups) ** 2 + (self.shift[second] * downs) ** 2
+            estimation += (self.shift * ups) ** 2 + (self.shift * downs) ** 2
         # Sums of equal worth may differ in their last bits, which makes no run the better one.
         whole = self.base + opened
         whole, (low, high) = whole[first] + whole[second], bounds

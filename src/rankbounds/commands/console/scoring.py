@@ -212,8 +212,8 @@ OTHERWISE = Option(
 def probability(estimated: str, default: str) -> tuple[Option, ...]:
     """Options for the probability of relevance of unjudged documents."""
     what = (
-        f"probability that an unjudged document is relevant: {estimated}, a number, or a file (columns rank, run, "
-        "query_id, or query_id and doc_id, and the probability)"
+        f"probability that an unjudged document is relevant: {estimated}, a number, or a file (columns query_id, "
+        "doc_id and probability)"
     )
     return Option("--q WHAT", what, default, file="read", group="unjudged and ties", everyday=True), OTHERWISE
 

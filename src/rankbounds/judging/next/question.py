@@ -19,9 +19,9 @@ from rankbounds.judging.next.residuals import heaviest
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.drawn_scores import SAMPLES, DrawnCompletions, draw_differences
+from rankbounds.probability.drawn_scores import DrawnCompletions, draw_differences
 from rankbounds.probability.effects import document_effects, is_plain_sum
-from rankbounds.probability.models.chosen import ChosenModels
+from rankbounds.probability.models.chosen import SAMPLES, ChosenModels
 from rankbounds.probability.probable_differences import chances_of_sums, draw_chances
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import cached_property, partial
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -31,25 +32,59 @@ from rankbounds.probability.documents import (
     find_unjudged,
     open_measures,
 )
-from rankbounds.probability.models.calibrated import lowest_relevant_grade
 from rankbounds.probability.models.estimates import (
     ALL_RELEVANT,
-    Estimate,
     GroupedRanks,
-    JudgedAtRandom,
     NotEstimatedError,
     estimate,
     relevance_of,
 )
 from rankbounds.probability.models.groups_left_out import FEWEST, GroupedLists, GroupsLeftOut
 from rankbounds.probability.models.probabilities import RelevanceProbability, as_relevance_probability
+from rankbounds.probability.models.relevant_grades import lowest_relevant_grade
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
 
-KINDS = ("groups", "sample", "logistic")
+KINDS = ("groups", "logistic")
 """The ways to estimate probabilities from the judgments at hand: calibrated by leaving groups of runs out of the pool,
-for judgments that are a random sample, and not calibrated."""
+and not calibrated."""
+
+
+SAMPLES = 1000
+"""How often unjudged documents are drawn by default."""
+
+
+class ProbabilityFields(TypedDict, total=False):
+    """The fields of ``Probabilities``, as keyword arguments."""
+
+    q: Any
+    groups: GroupsLike | None
+    otherwise: float | None
+    confidence: float
+    samples: int
+    seed: int
+
+
+class ProbabilityOptions(ProbabilityFields, RankingOptions, total=False):
+    """How unjudged documents count, and the options of ``evaluate`` without them."""
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """How probable it is that unjudged documents are relevant, and how intervals follow, as in ``uncertainty``."""
+
+    q: Any = "groups"
+    groups: GroupsLike | None = None
+    otherwise: float | None = None
+    confidence: float = 0.95
+    samples: int = SAMPLES
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_share("The confidence", self.confidence)
+        if self.samples < 2:
+            raise UsageError(f"At least two samples are needed, not {self.samples}.")
 
 
 class ChosenModels:
@@ -73,7 +108,6 @@ class ChosenModels:
         self.kind = given if isinstance(given, str) and given in KINDS else None
         self.given = None if self.kind else as_relevance_probability(given, otherwise)
         self._fitted: dict[Any, RelevanceProbability] = {}
-        self._estimated: dict[Any, Estimate] = {}
 
     def or_even(self, measure: Measure) -> ChosenModels:
         """Return these; 0.5 where judgments do not show probabilities for this measure, and why in ``unknown``."""
@@ -87,41 +121,31 @@ class ChosenModels:
 
     @classmethod
     def read(
-        cls,
-        qrels: QrelsLike,
-        runs: RunsLike,
-        measures: MeasuresLike,
-        q: Any,
-        otherwise: float | None,
-        options: RankingOptions,
-        confidence: float,
-        samples: int,
-        groups: GroupsLike | None = None,
-    ) -> tuple[ChosenModels, list[Measure]]:
-        """From everything that ``uncertainty`` takes, each run read and joined once; and the measures."""
-        check_share("The confidence", confidence)
-        if samples < 2:
-            raise UsageError(f"At least two samples are needed, not {samples}.")
-        assumptions, reading = chosen_options(options, RankingOptions, threads=processors())
+        cls, qrels: QrelsLike, runs: RunsLike, measures: MeasuresLike, options: Mapping[str, Any]
+    ) -> tuple[ChosenModels, list[Measure], Probabilities]:
+        """Read and join each run once, from everything that ``uncertainty`` takes; return also what was asked."""
+        own = {name: value for name, value in options.items() if name in ProbabilityFields.__annotations__}
+        asked, others = Probabilities(**own), {name: value for name, value in options.items() if name not in own}
+        assumptions, reading = chosen_options(others, ProbabilityOptions, threads=processors())
         chosen = open_measures(measures, assumptions)
         facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
         systems = reading.runs(runs)
         lists_pool = bool((facts.qrels.grade == POOLED_NOT_JUDGED).any())
         batches = join_and_warn(systems, facts, assumptions, keep_judgments=lists_pool)
-        models = cls(q, otherwise, systems, facts, assumptions, batches, groups)
+        models = cls(asked.q, asked.otherwise, systems, facts, assumptions, batches, asked.groups)
         models.reject_lone_run(chosen)
-        return models, chosen
+        return models, chosen, asked
 
     def reject_lone_run(self, measures: Sequence[Measure]) -> None:
         """Reject probabilities of one run's unjudged documents that only its own judged ones could tell."""
-        if len(self.runs) > 1 or self.kind not in ("groups", "logistic"):
+        if len(self.runs) > 1 or self.kind is None:
             return
         deepest = max((measure.cutoff or self.batches[0][0].width for measure in measures), default=0)
         if any(rankings.holes[:, :deepest].any() for rankings in self.batches[0]):
             raise UsageError(
                 f"{self.runs[0].name} has unjudged documents, and one run alone cannot show how often these are "
                 "relevant: its judged documents are those that other runs retrieved too. Add the runs of the pool, or "
-                "give a probability (--q 0.1), or --q sample if the judgments are a random sample."
+                "give a probability (--q 0.1)."
             )
 
     def unjudged(self, at: int, measure: RankWeighted, *, tail: bool = False) -> UnjudgedDocuments:
@@ -156,28 +180,15 @@ class ChosenModels:
         return self.of(measure) if is_weighted_sum(measure) else self.of_grades(measure)
 
     def _fitted_once(self, measure: Measure, graded: Measure | None, rel: float) -> RelevanceProbability:
-        key = (graded is not None, rel, None if self.kind == "logistic" else measure)
+        key = (graded is not None, rel, measure if self.kind == "groups" else None)
         if key not in self._fitted:
-
-            def relevance(grade: Floats) -> Floats:
-                return relevance_of(grade, self.facts, graded, rel)
-
             if self.kind == "groups":
                 lists = self._grouped_lists
-                self._fitted[key] = GroupsLeftOut(lists, relevance(lists.grade), measure, self.assumptions)
-            elif self.kind == "sample":
-                collection = self.runs, self.batches, self.facts, self.assumptions
-                estimated = partial(estimate, measure=graded, rel=rel, random=True)
-                self._fitted[key] = JudgedAtRandom(estimated, self._retrieved, relevance, measure, *collection)
+                relevance = relevance_of(lists.grade, self.facts, graded, rel)
+                self._fitted[key] = GroupsLeftOut(lists, relevance, measure, self.assumptions)
             else:
-                self._fitted[key] = self._estimated_once(graded, rel)
+                self._fitted[key] = estimate(self._retrieved, self.facts, measure=graded, rel=rel)
         return self._fitted[key]
-
-    def _estimated_once(self, graded: Measure | None, rel: float) -> Estimate:
-        key = (graded is not None, rel)
-        if key not in self._estimated:
-            self._estimated[key] = estimate(self._retrieved, self.facts, measure=graded, rel=rel)
-        return self._estimated[key]
 
     @cached_property
     def _retrieved(self) -> GroupedRanks:
@@ -195,7 +206,7 @@ class ChosenModels:
 
     def unpooled(self) -> list[str]:
         """Runs whose first documents are not judged, where probabilities are an estimate that was not calibrated."""
-        known = self._retrieved.pooled if self._estimated else {}
+        known = self._retrieved.pooled if self.kind == "logistic" and self._fitted else {}
         return [name for name, pooled in known.items() if not pooled]
 
     def remarks(self) -> list[str]:

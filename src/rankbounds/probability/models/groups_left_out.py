@@ -1,24 +1,10 @@
 """Probabilities of relevance for runs that were not pooled, calibrated by leaving groups out of the pool.
 
-What is an unjudged document worth that a run found and the pool did not? Other runs answer: leave a group of runs out
-of the pool, and the documents that it alone brought in become unjudged documents of its runs, whose relevance is known.
-(Only ranks down to the pool's depth are looked at: further down, hardly any such document is judged.) Their rate of
-relevance is fitted, by logistic regression, to
-
-- the run's judged precision, documents at rank k counting 1/k (judged without the group),
-- the document's rank in the run,
-- how many other groups retrieved it, however deep,
-- the rate of relevance among the judged documents of its topic,
-
-and carried over to the run in question. A group of many such documents counts as the square root of their number, so
-that no single group decides the fit.
-
-Then each group is predicted by the others. A run's error is the weight of its left-out documents that are relevant
-minus its expected value; its variance is that of documents which are relevant independently of each other, plus that of
-a shift of all log odds of the run, whose size the errors of all runs show (method of moments). The conformal quantile
-of |error| / sd says how many standard deviations an interval must reach: were the group in question exchangeable with
-the others, it would hold the truth with the probability asked for, but for what all fits share. Each group counts once,
-its runs sharing the weight.
+Without a group, the documents that it alone brought in (down to the pool's depth) become unjudged documents of its
+runs, whose relevance is known. It is fitted by the run's judged precision (ranks counting 1/k), the rank, the number of
+other groups that retrieved the document, and the topic's rate of relevance. A group of n such documents counts as
+sqrt(n). Then each group is predicted by the others: its variance is that of independent documents, plus that of a shift
+of all log odds of a run (method of moments), and the conformal quantile of |error| / sd says how far intervals reach.
 
 Sources: Webber and Park, Score adjustment for correction of pooling bias, SIGIR 2009 (leaving systems out of the pool);
 Barber, Candes, Ramdas and Tibshirani, Predictive inference with the jackknife+, 2021; Dunn, Wasserman and Ramdas,
@@ -40,25 +26,21 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.documents import PoolDepth, UnjudgedDocuments
-from rankbounds.probability.models.calibrated import (
-    Calibrated,
-    LeftOut,
-    stretch_of,
-    weight_of_ranks,
-    without_judgments,
-)
-from rankbounds.probability.models.estimates import all_relevant
+from rankbounds.probability.models.estimates import Estimate, all_relevant
+from rankbounds.probability.models.probabilities import RelevanceProbability
+from rankbounds.probability.models.relevant_grades import RelevantGrades, centred, weight_of_ranks
 from rankbounds.rankings.documents import RetrievedDocuments
 from rankbounds.rankings.rankings import Rankings
-from rankbounds.rankings.topic_facts import TopicFacts
+from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic, robust_covariance
 
 PENALTY = np.array([1e-3, 1.0, 1.0, 1.0, 1.0])
 """A pull of each coefficient towards 0, felt where left-out documents are few."""
 TOPIC_PRIOR = 10.0
 """How many documents at the overall rate of relevance stand behind each topic's own."""
-DRAWS = 300
-"""How often left-out documents are drawn, for measures that are not weighted sums."""
+DRAWS, CELLS, FEWEST_DRAWS = 300, 1 << 20, 20
+"""How often left-out documents are drawn for measures that are no weighted sums; less often where lists would have more
+cells than this."""
 ROUNDS = 20
 """How often the variance of the shift is estimated anew with weights that depend on it."""
 FEWEST = 2
@@ -127,6 +109,71 @@ class GroupedLists:
         kept = np.ones(len(self.facts.qrels), dtype=bool)
         kept[self.judgment[gone]] = False
         return gone, self.facts.restricted(kept)
+
+
+def stretch_of(excess: float, error: float) -> tuple[float, float]:
+    """By how much predictions that are too small by this share are multiplied (James and Stein, positive part)."""
+    kept = max(0.0, 1 - (error / excess) ** 2) if excess else 0.0
+    return max(0.0, 1 + kept * excess), error
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """The documents of one run whose judgments were left out, and how probable it was that each is relevant."""
+
+    topic: Ints
+    rank: Ints
+    grade: Floats
+    chance: Floats
+
+    def scores(
+        self, parts: Sequence[Rankings], measure: Measure, assumptions: Assumptions, shift: float
+    ) -> tuple[Floats, Floats, Floats]:
+        """By topic the score without these documents, that with them, and a row of drawn ones.
+
+        ``parts`` are the run's lists without these judgments; ``shift`` is the sd of the shift of all log odds.
+        """
+        facts = parts[0].facts
+        depth = [min(rankings.width, measure.cutoff or rankings.width) for rankings in parts]
+        cells = sum(rankings.topic.size * width for rankings, width in zip(parts, depth, strict=True))
+        draws = max(FEWEST_DRAWS, min(DRAWS, CELLS // max(cells, 1)))
+        rng = np.random.default_rng(0)
+        own = expit(centred(self.chance, shift**2) + shift * rng.normal(size=(draws, 1)))
+        uniform = rng.random(own.shape)
+        relevant_grades = RelevantGrades.near_the_top(measure, facts, parts)
+        drawn = np.where(uniform < own, relevant_grades.drawn(uniform / own), 0.0)
+        grades = np.vstack((np.zeros(self.grade.size), self.grade, drawn))
+        completions = draws + 2
+        more = np.bincount(self.topic, minlength=len(facts.query_ids))
+        values = []
+        for rankings, width in zip(parts, depth, strict=True):
+            line = np.full(more.size, -1)
+            line[rankings.topic] = np.arange(rankings.topic.size)
+            mine = np.flatnonzero(line[self.topic] >= 0)
+            at, place = line[self.topic[mine]], np.arange(completions)[:, None]
+            relevant = grades[:, mine] > 0
+            completed = CompletedFacts(
+                facts, np.repeat(rankings.topic, completions), np.repeat(more[rankings.topic], completions),
+                (at * completions + place)[relevant], grades[:, mine][relevant],
+            )  # fmt: skip
+            grade = np.repeat(np.nan_to_num(rankings.grade[:, None, :width]), completions, axis=1)
+            stands = self.rank[mine] <= width
+            grade[at[stands], :, self.rank[mine][stands] - 1] = grades[:, mine[stands]].T
+            length = np.repeat(np.minimum(rankings.length, width), completions)
+            lists = Rankings(grade.reshape(-1, width), length, np.arange(length.size), completed)
+            values.append(assumptions.value(measure.plain, lists).reshape(-1, completions))
+        score = np.concatenate(values)
+        return score[:, 0], score[:, 1], score[:, 2:]
+
+
+def without_judgments(parts: Sequence[Rankings], number: Ints, gone: Flags, facts: TopicFacts) -> list[Rankings]:
+    """The lists of a run when the documents that are gone are not judged; ``facts`` are those that remain."""
+    lists = []
+    for rankings in parts:
+        assert rankings.row is not None
+        lost = (rankings.row >= 0) & gone[number[rankings.row]]
+        lists.append(replace(rankings, grade=np.where(lost, np.nan, rankings.grade), facts=facts, _memory={}))
+    return lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +249,7 @@ def weighted_quantile(score: Floats, share: Floats, needed: float) -> float:
     return float(score[order][place]) if place < score.size else math.inf
 
 
-class GroupsLeftOut(Calibrated):
+class GroupsLeftOut:
     """Probabilities calibrated by leaving groups out of the pool, for one measure.
 
     ``relevance`` is that of each document of the lists, between 0 and 1; of unjudged ones it is not read.
@@ -238,34 +285,36 @@ class GroupsLeftOut(Calibrated):
         return self._of_others[group]
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
-        """Return the probability of each; NaN where there is nothing to learn from."""
+        """The probability of each; NaN where there is nothing to learn from."""
         if self.fit is None:
             return np.full(unjudged.rank.size, np.nan)
         return expit(self.features_of(unjudged) @ self.fit.coefficients)
 
-    def covariance(self, _run: str) -> Floats:
-        """Return that of the fitted coefficients, groups being independent of each other."""
+    @property
+    def covariance(self) -> Floats:
+        """That of the fitted coefficients, groups being independent of each other."""
         return np.zeros((PENALTY.size, PENALTY.size)) if self.fit is None else self.fit.covariance
 
-    def shift(self, _run: str) -> float:
-        """Return the standard deviation of the shift of a run's log odds."""
+    @property
+    def shift(self) -> float:
+        """The standard deviation of the shift of a run's log odds."""
         return 0.0 if self.fit is None else self.fit.shift
 
     def stretch(self, run: str) -> tuple[float, float]:
-        """Return by how much a predicted change of a drawn score is multiplied, and the standard error of that."""
+        """By how much a predicted change of a drawn score is multiplied, and the standard error of that."""
         fit = self.of_others(run)
         return (1.0, 0.0) if fit is None else fit.stretch
 
     def reach(self, run: str, confidence: float) -> float:
-        """Return how many standard deviations an interval reaches to either side."""
+        """How many standard deviations an interval reaches to either side."""
         if not self.is_open(run):
             return 0.0
         return math.inf if self.out_of_sight(run) else self._reach_of(run, confidence, pair=False)
 
     def reach_of_pair(self, run: str, against: str, confidence: float) -> float:
-        """Return the same for the difference of two runs: the most that pairs of groups and single ones ask for."""
+        """The same for the difference of two runs: the most that pairs of groups and single ones ask for."""
         pairs = (self._reach_of(name, confidence, pair=True) for name in (run, against))
-        return max(super().reach_of_pair(run, against, confidence), *pairs)
+        return max(self.reach(run, confidence), self.reach(against, confidence), *pairs)
 
     def _reach_of(self, run: str, confidence: float, *, pair: bool) -> float:
         fit = self.of_others(run)
@@ -277,13 +326,13 @@ class GroupsLeftOut(Calibrated):
         return self._reach[key]
 
     def is_open(self, run: str) -> bool:
-        """Return whether a run has an unjudged document that counts, in its list or among what is relevant."""
+        """Whether a run has an unjudged document that counts, in its list or among what is relevant."""
         rank = self.lists.unjudged_ranks[self.lists.names[run]]
         counts = weight_of_ranks(self.measure, rank).any()
         return bool(counts or not (self.measure.list_only or self.too_deep(rank).all()))
 
     def out_of_sight(self, run: str) -> bool:
-        """Return whether groups are too few, or most of what is open of a run's score too deep, for them to show it."""
+        """Whether groups are too few, or most of what is open of a run's score too deep, for them to show it."""
         if self.is_open(run) and self.groups_of(run) < FEWEST:
             return True
         rank = self.lists.unjudged_ranks[self.lists.names[run]]
@@ -300,11 +349,11 @@ class GroupsLeftOut(Calibrated):
         return math.inf if self.measure.list_only else max(pool, min(self.measure.cutoff or most, most))
 
     def too_deep(self, rank: Ints) -> Flags:
-        """Return which ranks lie below those that count."""
+        """Which ranks lie below those that count."""
         return rank > self.deepest
 
     def groups_of(self, run: str) -> int:
-        """Return how many groups a run's probabilities are calibrated on."""
+        """How many groups a run's probabilities are calibrated on."""
         fit = self.of_others(run)
         return 0 if fit is None else fit.groups
 
@@ -324,7 +373,7 @@ class GroupsLeftOut(Calibrated):
         return np.log((met + 0.25) / (seen - met + 0.25))
 
     def features_of(self, unjudged: UnjudgedDocuments) -> Floats:
-        """Return the features of a run's unjudged documents; beyond the end of a list no other group has them."""
+        """What fitted coefficients multiply, a row for each; beyond the end of a list no other group has documents."""
         lists, at = self.lists, self.lists.names[unjudged.run.name]
         others = np.zeros(unjudged.rank.size, dtype=np.int64)
         others[unjudged.retrieved] = lists.held[lists.numbers[at][unjudged.row[unjudged.retrieved]]] - 1
@@ -385,7 +434,7 @@ class GroupsLeftOut(Calibrated):
                 left = LeftOut(topic[own], rank[own], lists.grade[document[own]], chance[own])
                 gone, facts = without_group(int(lists.group[each]))
                 remaining = without_judgments(lists.batches[each], lists.numbers[each], gone, facts)
-                base, score, drawn = left.scores(remaining, self.measure, self.assumptions, math.sqrt(shift), DRAWS)
+                base, score, drawn = left.scores(remaining, self.measure, self.assumptions, math.sqrt(shift))
                 means = drawn.mean(axis=0)
                 predicted[each], variance[each] = means.mean() - base.mean(), means.var(ddof=1)
                 error[each] = score.mean() - means.mean()
@@ -408,3 +457,12 @@ class GroupsLeftOut(Calibrated):
         without = curvature - np.add.reduceat(outer, begin)
         step = np.linalg.solve(without, np.add.reduceat(gradient, begin)[..., None])[..., 0]
         return (coefficients - step)[np.searchsorted(present, group)]
+
+
+def estimation_slopes(model: RelevanceProbability, of_runs: Sequence[UnjudgedDocuments]) -> tuple[Floats, Floats]:
+    """How each run's expected weight of relevant documents moves with what a model fitted, and the covariance."""
+    if not isinstance(model, GroupsLeftOut | Estimate):  # a model that is given moves nothing
+        return np.zeros((len(of_runs), 1)), np.eye(1)
+    bends = [each.weight * q * (1 - q) for each in of_runs for q in [model(each)]]
+    slopes = [bend @ model.features_of(each) for bend, each in zip(bends, of_runs, strict=True)]
+    return np.stack(slopes), model.covariance

@@ -18,8 +18,8 @@ from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
-from rankbounds.probability.models.calibrated import lowest_relevant_grade
 from rankbounds.probability.models.probabilities import ByDocument
+from rankbounds.probability.models.relevant_grades import lowest_relevant_grade
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.rankings.unjudged import CalibratedRule
 
