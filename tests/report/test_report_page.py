@@ -600,7 +600,7 @@ def test_browser_opens_with_the_verdict_on_two_runs(chromium, tmp_path, capsys):
     assert main(["report", str(DATA / "qrels.txt"), *files, *by, *texts_of_the_demo(tmp_path), "-o", str(out)]) == 0
     opened(chromium, out)
     assert chromium.find_element("id", "title").text == "dense against bm25"
-    assert texts(chromium, "#summary li")[0].startswith("dense is better than bm25: nDCG@10 is 0.5640 against 0.3659")
+    assert texts(chromium, "#summary li")[0].startswith("nDCG@10: dense scores 0.5640 and bm25 0.3659")
     shown = {part: chromium.find_element("id", part).is_displayed() for part in ("leaderboard", "persistence", "pair")}
     assert shown == {"leaderboard": False, "persistence": False, "pair": True}
     first = chromium.execute_script(

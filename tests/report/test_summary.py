@@ -64,52 +64,43 @@ def test_summary_has_the_same_mean_of_counts_as_the_leaderboard():
     assert made["summary"][0] == "many scores highest: NumRelRet (mean over topics) 5.0000 over 3 topics."
 
 
-def test_verdict_on_two_runs_says_what_compare_says():
-    """In one sentence: the direction, the means, the p-value, and what could reverse it."""
-    for first, second, unlike in (
-        ("bm25", "dense", "dense is better than bm25: "),
-        ("dense", "bm25", "bm25 is worse than dense: "),
-        ("learned", "dense", "No difference between dense and learned is shown: "),
-    ):
-        files = [DATA / "runs" / f"{name}.txt" for name in (first, second)]
-        said = gather(DATA / "qrels.txt", files, Choices())["summary"]
-        compared = rb.compare(DATA / "qrels.txt", files)
-        row, sentences = compared.pairs.rows()[0], compared.sentences("nDCG@10")
-        assert said[0].startswith(unlike)
-        means = [f"{compared.means()[0][run]:.4f}" for run in (1, 0)]
-        assert f"nDCG@10 is {means[0]} against {means[1]} over 24 topics" in said[0]
-        assert f"(p = {row['p_adjusted']:.4f})" in said[0]
-        reversible = not any("Could unjudged documents overturn it? No" in one for one in sentences)
-        assert ("unjudged documents and ties cannot reverse that" in said[0]) == (unlike[0] != "N" and not reversible)
-        assert said[1] == compared.agreement()
+def test_summary_of_two_runs_is_the_verdict_of_compare():
+    """The means and every doubt, but not what would settle it."""
+    files = [DATA / "runs" / f"{name}.txt" for name in ("dense", "reranked")]
+    said, compared = gather(DATA / "qrels.txt", files, Choices())["summary"], rb.compare(DATA / "qrels.txt", files)
+    verdict = compared.sentences("nDCG@10")
+    assert said[:4] == verdict[:4]
+    assert [sentence.split("?")[0] for sentence in said[1:4]] == [
+        "Is it noise", "Could unjudged documents overturn it", "Could ties"
+    ]  # fmt: skip
+    assert said[4] == compared.agreement()
+    assert not any("settle" in sentence for sentence in said)
 
 
 @pytest.mark.parametrize("holes", ["open", "closed"])
-def test_verdict_on_two_runs_names_unjudged_documents_that_could_reverse_it(holes):
+def test_summary_of_two_runs_says_whether_unjudged_documents_could_overturn_it(holes):
     """One run finds judged relevant documents, the other ones that nobody judged."""
     qrels = {str(topic): {"r": 1} | ({"u": 0} if holes == "closed" else {}) for topic in range(10)}
     runs = {
         "new": {topic: ["u"] for topic in qrels},
         "old": {topic: ["r"] if topic != "9" else ["x"] for topic in qrels},
     }
-    said = rb.report(qrels, runs, "P@1", bounds="unjudged").summary[0]
-    could = "is better than new as judged, but unjudged documents could reverse that"
-    assert (could in said) == (holes == "open")
+    said = rb.report(qrels, runs, "P@1", bounds="unjudged").summary
+    assert any("Could unjudged documents overturn it? Yes" in one for one in said) == (holes == "open")
 
 
-def test_verdict_on_two_runs_says_where_unjudged_documents_are_an_open_question(tmp_path):
+def test_summary_of_two_runs_says_where_unjudged_documents_are_an_open_question(tmp_path):
     """No bounds of differences are known for measures of diversity."""
     qrels = tmp_path / "subtopics.txt"
     qrels.write_text("".join(f"{topic} {subtopic} r 1\n" for topic in range(10) for subtopic in (1, 2)))
     runs = {name: {str(topic): [first, second] for topic in range(10)} for name, first, second in
             (("old", "u", "r"), ("new", "r", "u"))}  # fmt: skip
     runs["old"]["9"] = ["r", "u"]
-    said = rb.report(str(qrels), runs, "alpha_nDCG@2").summary[0]
-    assert said.startswith("new is better than old: ")
-    assert said.endswith("what unjudged documents could change is not known.")
+    said = rb.report(str(qrels), runs, "alpha_nDCG@2").summary
+    assert any("Could unjudged documents overturn it? Not known" in one for one in said)
 
 
-def test_verdict_on_two_runs_that_are_the_same():
+def test_summary_of_two_runs_that_are_the_same():
     runs = {name: {str(topic): ["r", "n"] for topic in range(5)} for name in ("one", "two")}
-    said = rb.report({str(topic): {"r": 1, "n": 0} for topic in range(5)}, runs, "RR").summary[0]
-    assert said == "two and one score the same on every topic by RR: 1.0000 over 5 topics."
+    said = rb.report({str(topic): {"r": 1, "n": 0} for topic in range(5)}, runs, "RR").summary
+    assert said[1] == "Is it noise? There is no difference: both score the same on every topic."

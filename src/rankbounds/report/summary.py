@@ -9,27 +9,29 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.comparison import Comparison, Evidence, wording
-from rankbounds.evaluation.score_differences import better, merge_equal, merit, merit_of_range, tolerant_difference
+from rankbounds.evaluation.score_differences import merge_equal, merit, merit_of_range, tolerant_difference
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.stats.rank_intervals import words as rank_words
 from rankbounds.stats.significance import pairs_of
-from rankbounds.tables import p_words, percent
+from rankbounds.tables import percent
 
 LITTLE_JUDGED = 0.8
 """Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""
 NAMED = 12
 """Up to this many runs are named."""
-SETTLED = ("no", "levels", "nothing_open", "none_retrieved", "no_ties")
-"""Answers to whether unjudged documents or ties could overturn a difference that say: they cannot."""
+DOUBTS = ("Is it noise?", "Could ")
+"""How those sentences of a verdict on two runs begin that the page opens with."""
 
 
 def sentences(scores: Scores, compared: Comparison | None, content: dict[str, Any]) -> list[str]:
     """Who leads and how sure that is, whether measures agree, what unjudged and tied documents could change."""
     measure, runs = scores.measures[0], scores.runs
     if compared is not None and len(runs) == 2:
-        several = [compared.agreement()] if len(scores.measures) > 1 else []
-        return [verdict_on_two(compared), *several, *(_coverage(scores) if content["lists"] is not None else [])]
+        scored, *answers = compared.sentences()
+        said = [scored, *(answer for answer in answers if answer.startswith(DOUBTS))]
+        said += [compared.agreement()] if len(scores.measures) > 1 else []
+        return [*said, *(_coverage(scores) if content["lists"] is not None else [])]
     mean = scores.mean()
     means = mean.value[:, 0, 0] if compared is None else compared.means()[0]
     label = f"{measure} (mean over topics)" if compared is not None and measure.total == "sum" else str(measure)
@@ -51,38 +53,6 @@ def heading(runs: Sequence[str]) -> str:
     if len(runs) == 2:
         return f"{runs[1]} against {runs[0]}"
     return f"{len(runs)} runs compared" if len(runs) > 2 else f"Scores of {runs[0]}"
-
-
-def verdict_on_two(compared: Comparison) -> str:
-    """Say in one sentence whether the second of two runs is better than the first, and what could reverse that."""
-    numbers, codes = (
-        {name: held[0, 0] for name, held in of.items()}
-        for of in (compared.pair_words.numbers, compared.pair_words.choices)
-    )
-    choices = wording.name_templates(codes)
-    measure, means = compared.measures[0], compared.means()[0]
-    label, topics = wording.compared_words(measure), f"{compared.settings['topics']} topics"
-    (run, score), (against, other) = ((compared.runs[at], f"{means[at]:.4f}") for at in (1, 0))
-    if choices["noise"] == "same":
-        return f"{run} and {against} score the same on every topic by {label}: {score} over {topics}."
-    scores = f"{label} is {score} against {other} over {topics} ({p_words(numbers['p_adjusted'])})"
-    if choices["noise"] == "level":
-        return f"{run} and {against} have the same mean: {scores}."
-    if choices["noise"] != "unlikely":
-        return f"No difference between {run} and {against} is shown: {scores}."
-    word = "better" if better(means[1], means[0], measure) else "worse"
-    could, cannot = [], []
-    for name, kind in (("unjudged documents", "holes"), ("ties", "ties")):
-        if choices[kind] in ("yes", "perhaps"):
-            could.append(name)
-        elif choices[kind] in SETTLED and choices["elsewhere"] in ("none", "shrinks", "grows"):
-            cannot.append(name)
-    if could:
-        return f"{run} is {word} than {against} as judged, but {' and '.join(could)} could reverse that: {scores}."
-    left = f"; {' and '.join(cannot)} cannot reverse that" if cannot else ""
-    if choices["holes"] == "unknown_for_measure":
-        left += "; what unjudged documents could change is not known"
-    return f"{run} is {word} than {against}: {scores}{left}."
 
 
 def leading(scores: Scores, place: int) -> list[int]:
