@@ -24,7 +24,7 @@ from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.judging.next.question import Question, SimulatedJudging
+from rankbounds.judging.next.open_documents import OpenDocuments, SimulatedJudging
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.judging.pools import pool, subset
 from rankbounds.measures.formulas import is_weighted_sum
@@ -40,7 +40,7 @@ def settled_after(
     two: list[Run], at_first: Qrels, judgments: Qrels, measure: rb.Measure, generator: np.random.Generator
 ) -> dict[str, float] | None:
     """For each order, how many judgments settle the pair; None where it is settled at first or never."""
-    asked = Question(ChosenModels("logistic", None, two, TopicFacts(at_first), Assumptions()), measure)
+    asked = OpenDocuments(ChosenModels("logistic", None, two, TopicFacts(at_first), Assumptions()), measure)
     collection, pair = asked.collection, [(0, 1)]
     grade, index = np.zeros(len(collection)), judgments.pairs.index
     for unjudged, number in zip(collection.unjudged, collection.numbers, strict=True):
@@ -67,7 +67,7 @@ def settled_after(
     return {name: asked.until_settled(pair, grade, order, 32) for name, order in completed.items()}
 
 
-def by_strategy(asked: Question, at_first: Qrels, strategy: str) -> Ints:
+def by_strategy(asked: OpenDocuments, at_first: Qrels, strategy: str) -> Ints:
     """The documents in the order of strategy A, B or C."""
     collection = asked.collection
     measure = asked.measure if is_weighted_sum(asked.measure) else STAND_IN

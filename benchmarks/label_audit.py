@@ -28,6 +28,7 @@ import rankbounds as rb
 from rankbounds.arrays import Floats
 from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
+from rankbounds.evaluation.question import Question
 from rankbounds.judging.audits.audit import Audit
 from rankbounds.judging.audits.estimates import CalibratedPool, Estimate
 from rankbounds.judging.audits.expected_scores import Steps, expected_scores
@@ -50,7 +51,7 @@ class Trial:
     """Runs, a measure and a judge: orders of judging drawn again and again, judged by people."""
 
     def __init__(self, labels: Qrels, runs: list[rb.Run], human: Qrels, measure: Measure, *, pairs: bool) -> None:
-        self.pool, self.measure, self.pairs = LabelledPool.of(labels, runs, {}), measure, pairs
+        self.pool, self.measure, self.pairs = LabelledPool.of(labels, runs, *Question.of({}, "nDCG@10")), measure, pairs
         self.grade = np.maximum(grades_of_pairs(human, self.pool.labels.pairs), 0.0)
         facts = TopicFacts(Qrels._of_pairs(self.pool.labels.pairs, self.grade))
         steps = Steps.of(self.grade, facts, measure)

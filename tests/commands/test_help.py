@@ -22,8 +22,8 @@ from rankbounds.commands.console import reading, scoring
 from rankbounds.commands.console.help import SHELLS, TO_TYPE, by_question, completion_script
 from rankbounds.commands.console.options import GROUPS
 from rankbounds.commands.console.output import LOOKS, TERMINAL
-from rankbounds.comparison import testing
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.question import Question
 
 
 @pytest.mark.parametrize("behind", [False, True])
@@ -215,7 +215,7 @@ def test_commands_have_few_options():
 
 
 def test_options_have_the_defaults_of_what_they_set():
-    for declared, options in ((Assumptions, scoring.ASSUMING), (testing.Testing, scoring.TESTS)):
+    for declared, options in ((Assumptions, scoring.ASSUMING), (Question, scoring.TESTS)):
         parameters = signature(declared).parameters
         defaults = {option.dest: option.default for option in options if option.dest in parameters}
         assert len(defaults) >= 7

@@ -18,9 +18,9 @@ import rankbounds as rb
 from combinations import drawn_pair, pair_extremes
 from rankbounds.comparison import Evidence, compare, compare_scores
 from rankbounds.comparison.pairs import Pairs
-from rankbounds.comparison.testing import PairTesting
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import TOLERANCE, better, differences, equal, mean_difference, merge_equal
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
@@ -252,7 +252,7 @@ def test_less_effort_is_better_as_more_of_the_negated_values_is(measure):
         chosen = usable(value, test)
         low = rng.normal(0, 5, 6)
         high = low + rng.random(6)
-        how = PairTesting(test=test, resamples=300)
+        how = Question(test=test, resamples=300)
         effort = compare_scores(scores_of(chosen, measure), how, evidence=KnownBounds(low, high))
         gain = compare_scores(scores_of(-chosen, "AP"), how, evidence=KnownBounds(-high, -low))
         assert [row["verdict"] for row in effort.pairs.rows()] == [row["verdict"] for row in gain.pairs.rows()]
@@ -553,12 +553,12 @@ class TestCommands:
 
     def test_report(self, files):
         runs = [files / "backward", files / "forward"]
-        told = gather(files / "qrels", runs, Choices(measures=("ESL(n=1)", "P@10")))
+        told = gather(files / "qrels", runs, Choices.of(measures=("ESL(n=1)", "P@10")))
         assert told["summary"][0].startswith("forward is better than backward: ESL(n=1) (lower is better) is 0.0000 ")
         assert [one["lower_is_better"] for one in told["measures"]] == [True, False]
-        told = gather(files / "qrels", runs, Choices(measures=("P@10",)))
+        told = gather(files / "qrels", runs, Choices.of(measures=("P@10",)))
         assert told["summary"][0].startswith("forward and backward score the same on every topic by P@10: ")
-        told = gather(files / "qrels", [*runs, files / "empty"], Choices(measures=("ESL(n=1)",), test="sign"))
+        told = gather(files / "qrels", [*runs, files / "empty"], Choices.of(measures=("ESL(n=1)",), test="sign"))
         assert told["systems"][0]["mean"] == [2.5, 0, "Infinity"]
         assert json.dumps(told, allow_nan=False)
 

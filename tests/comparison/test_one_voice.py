@@ -78,7 +78,7 @@ class TestReading:
         import hashlib
 
         files = [DATA / "qrels.txt", DEMO_RUNS[0], compressed]
-        told = gather(files[0], files[1:], Choices(measures=["AP"]))["identity"]["files"]
+        told = gather(files[0], files[1:], Choices.of(measures=["AP"]))["identity"]["files"]
         assert [row["sha256"] for row in told] == [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
 
     def test_evidence_is_there_however_the_files_are_read(self, tmp_path, command):
@@ -125,7 +125,7 @@ def said_by_all(qrels, runs, command):
     assert code == 0
     printed = json.loads(out)
     python = rb.compare(qrels, runs, MEASURES)
-    content = gather(qrels, runs, Choices(measures=MEASURES))
+    content = gather(qrels, runs, Choices.of(measures=MEASURES))
     assert json.loads(json.dumps(python.pairs.rows())) == printed["pairs"]
     assert json.loads(json.dumps(python.settings)) == printed["settings"] == content["comparison"]
     assert json.loads(json.dumps(python.systems.rows())) == printed["systems"]
@@ -207,7 +207,7 @@ def test_page_says_it_word_for_word_on_trec8(trec8, tmp_path):
         qrels, runs = trec8
         some = runs[:6]
         found = Evidence.read(qrels, some).compare(MEASURES)
-        (tmp_path / "page.html").write_text(page(gather(qrels, some, Choices(measures=MEASURES))))
+        (tmp_path / "page.html").write_text(page(gather(qrels, some, Choices.of(measures=MEASURES))))
         chromium.get((tmp_path / "page.html").as_uri())
         for a, b in ((0, 1), (4, 2), (3, 5)):
             for measure, name in enumerate(MEASURES):
@@ -357,7 +357,7 @@ def test_the_interval_of_a_mean_is_not_explained_as_that_of_a_difference():
     of_means = "95% interval of a mean: over topics, within the measure's range; of a difference: "
     assert of_means + of_pairs in compared[3].method()
     assert of_means not in compared[2].method()
-    content = gather(DATA / "qrels.txt", DEMO_RUNS[:3], Choices(measures=["AP"]))
+    content = gather(DATA / "qrels.txt", DEMO_RUNS[:3], Choices.of(measures=["AP"]))
     assert of_means in content["words"]["method"]
     means = compared[3].scores.mean()
     for row in compared[3].systems.rows():

@@ -12,7 +12,7 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.comparison.slices import interaction_test
 from rankbounds.comparison.slices import slices as slices_of
-from rankbounds.comparison.testing import PairTesting
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.run_notes import RunNotes
 from rankbounds.files.queries import labels_by_prefix
 from rankbounds.measures.measure import Reported, ReportedEffort
@@ -25,7 +25,7 @@ FEW = {"resamples": 500}
 
 def slices(scores, labels, **how):
     """The comparison in slices, with these options of the tests."""
-    return slices_of(scores, labels, PairTesting(**how))
+    return slices_of(scores, labels, Question(**how))
 
 
 def scores_of(values, measure=None):

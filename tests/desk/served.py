@@ -20,7 +20,7 @@ class Served:
 
     def __init__(self, collection, *, goal=None, token=None, host="127.0.0.1", **settings):
         self.qrels = collection / "qrels.txt"
-        self.live = Live(str(self.qrels), [str(collection / "runs")], Choices(measures=["RBP(p=0.8)"]), judging=True)
+        self.live = Live(str(self.qrels), [str(collection / "runs")], Choices.of(measures=["RBP(p=0.8)"]), judging=True)
         self.desk = Desk(JudgmentFile(self.qrels), Settings(**settings))
         self.planning = Planning(self.desk, self.live, goal, in_process=False) if goal is not None else None
         self.office = serving.Office(self.live, self.desk, self.planning)

@@ -107,7 +107,7 @@ def test_goals_that_cannot_be_reached_are_told(collection, capsys):
     for more in (["--compare", "dense"], ["--compare", "dense", "reranked", "--until", "0.2"]):
         assert main(["serve", str(collection / "qrels.txt"), str(collection / "runs"), *more]) == 2
         assert len(capsys.readouterr().err.splitlines()) >= 1
-    live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices(measures=["RBP(p=0.8)"]))
+    live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices.of(measures=["RBP(p=0.8)"]))
     documents, goal = plan_next(live, ("dense", "nobody"))
     assert 'no run "nobody"' in goal["trouble"]
     assert documents  # and there is something to judge all the same

@@ -277,7 +277,7 @@ def test_zeros_before_options_do_not_count(collection, given, capsys):
 
 def test_only_documents_of_a_file_are_judged(collection):
     (collection / "qrels.txt").write_text("1 0 judged 1\n1 0 pooled -1\n")
-    live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices(), judging=True)
+    live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices.of(), judging=True)
     run = rb.read_run(collection / "runs" / "bm25.txt")
     topic, other = run.query_ids[:2]
     retrieved = run[topic][0][0]
@@ -377,7 +377,7 @@ def test_the_report_follows_its_files_and_takes_no_judgments(served, collection)
 
 
 def test_read_only_shows_the_report_alone(collection):
-    live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices(measures=["RR"]))
+    live = Live(str(collection / "qrels.txt"), [str(collection / "runs")], Choices.of(measures=["RR"]))
     office = serving.Office(live)
     assert '<a href="/">' not in office.report()
     with pytest.raises(UsageError, match='no "judge"'):

@@ -636,7 +636,7 @@ def test_the_page_has_the_numbers_of_the_sentence(tmp_path):
         lines = (f"{topic} Q0 {first} 1 2 {name}\n{topic} Q0 {second} 2 1 {name}\n" for topic in range(4))
         (tmp_path / name).write_text("".join(lines))
     files = [str(tmp_path / name) for name in ("A", "B")]
-    content = gather(str(tmp_path / "qrels"), files, Choices(measures=["nDCG@10"]))
+    content = gather(str(tmp_path / "qrels"), files, Choices.of(measures=["nDCG@10"]))
     assert {"depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most"} <= content["pairs"].keys()
     assert "elsewhere" in content["words"]["choices"]
 

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 
 import rankbounds as rb
 from rankbounds.collection.qrels import Qrels
+from rankbounds.evaluation.question import Question
 from rankbounds.judging.audits import estimates
 from rankbounds.judging.audits.estimates import CalibratedPool
 from rankbounds.judging.audits.expected_scores import Features, Steps, counts_reaching, expected_scores
@@ -64,7 +65,7 @@ class TestEverythingJudged:
 
 
 def pool_of(labels, runs):
-    return LabelledPool.of(labels, runs, {})
+    return LabelledPool.of(labels, runs, *Question.of({}, "nDCG@10"))
 
 
 class TestExpectedScores:

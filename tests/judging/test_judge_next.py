@@ -21,8 +21,8 @@ from rankbounds.desk.planning import plan_next
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging.next import residuals
+from rankbounds.judging.next.open_documents import DRAWS_OF_EFFECTS, OpenDocuments, SimulatedJudging, least_count
 from rankbounds.judging.next.plan import SettlingPlan, difference_left
-from rankbounds.judging.next.question import DRAWS_OF_EFFECTS, Question, SimulatedJudging, least_count
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -38,7 +38,7 @@ RUNS = {
 
 def question(measure, qrels=QRELS, runs=RUNS, q=0.0):
     facts = TopicFacts(Reading().judgments(qrels))
-    return Question(ChosenModels(q, None, Reading().runs(runs), facts, Assumptions()), rb.parse_measure(measure))
+    return OpenDocuments(ChosenModels(q, None, Reading().runs(runs), facts, Assumptions()), rb.parse_measure(measure))
 
 
 def effects(asked, group):
@@ -329,7 +329,7 @@ def test_every_place_names_the_same_documents(names, measures, command):
     rows = json.loads(command("judge-next", qrels, *runs, *by, "--format", "json")[1])
     asked = [(row["query_id"], row["doc_id"]) for row in rows]
     assert len(asked) == 20
-    choices = Choices(measures=chosen)
+    choices = Choices.of(measures=chosen)
     next_in_report = gather(qrels, runs, choices)["next"]
     assert [tuple(row[:2]) for row in next_in_report["rows"]] == asked
     planned, goal = plan_next(Live(str(qrels), [str(run) for run in runs], choices), seed=0)

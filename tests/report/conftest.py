@@ -14,7 +14,7 @@ from rankbounds.report import Choices, gather, page
 
 @pytest.fixture(scope="session")
 def demo():
-    return gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+    return gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=MEASURES))
 
 
 @pytest.fixture(scope="session")

@@ -38,13 +38,13 @@ def test_what_is_in_memory_is_called_so_and_is_not_written(monkeypatch):
     monkeypatch.setattr(rb.Qrels, "write", None)
     qrels, runs = rb.read_qrels(DATA / "qrels.txt"), {"bm25": rb.read_run(DATA / "runs" / "bm25.txt").to_dict()}
     both = [runs, {"dense": rb.read_run(DATA / "runs" / "dense.txt")}, {"bm25": runs["bm25"] | {"1": {"other": 1.0}}}]
-    identities = [gather(qrels, some, Choices(measures=["AP"]))["identity"] for some in both]
+    identities = [gather(qrels, some, Choices.of(measures=["AP"]))["identity"] for some in both]
     for some, identity in zip(both, identities, strict=True):
         assert identity["of"] == "in memory"
         rows = [(row["name"], row["role"], row["bytes"], row["sha256"]) for row in identity["files"]]
         assert rows == [("in memory", role, None, "-") for role in ("judgments", *some)]
     assert len({identity["fingerprint"] for identity in identities}) == 3
-    mixed = gather(DATA / "qrels.txt", both[1], Choices(measures=["AP"]))["identity"]
+    mixed = gather(DATA / "qrels.txt", both[1], Choices.of(measures=["AP"]))["identity"]
     assert [row["name"] for row in mixed["files"]] == ["qrels.txt", "in memory"]
     assert mixed["files"][0]["sha256"] == hashlib.sha256((DATA / "qrels.txt").read_bytes()).hexdigest()
 
@@ -76,7 +76,7 @@ def test_ties_matter_where_they_take_a_run_past_another(demo):
 def test_many_runs_are_compared_closely_where_they_lead(monkeypatch, demo, chromium, tmp_path):
     """Pairs of the leading runs are as they are among all; p corrected is known of all pairs."""
     monkeypatch.setattr(content, "LEADING", 3)
-    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=MEASURES))
     leading = sorted(np.argsort(demo["systems"][0]["mean"])[-3:].tolist())
     assert held["closely"] == leading
     first, second = np.triu_indices(5, 1)
@@ -118,7 +118,7 @@ def test_a_run_far_behind_that_is_hardly_judged_may_be_ahead(monkeypatch, tmp_pa
         rows = ((q, doc, 9.0 - n) for q in topics for n, doc in enumerate(documents))
         (tmp_path / f"{name}.run").write_text("".join(f"{q} Q0 {doc} 1 {score} {name}\n" for q, doc, score in rows))
     files = [tmp_path / f"{name}.run" for name in lists]
-    (held,) = gather(tmp_path / "qrels", files, Choices(measures=[measure]))["doubts"]
+    (held,) = gather(tmp_path / "qrels", files, Choices.of(measures=[measure]))["doubts"]
     overtake = []
     for run, file in zip(lists, files, strict=True):
         if run != "best":
@@ -134,7 +134,7 @@ def test_runs_that_are_level_lead_together_and_the_first_measure_decides_between
     qrels = {str(topic): {"r": 1, "s": 1, "n": 0, "m": 0} for topic in range(6)}
     runs = {"early": ["r", "n", "m", "s"], "both": ["r", "s", "n", "m"], "late": ["n", "r", "s", "m"]}
     held = gather(
-        qrels, {name: dict.fromkeys(qrels, run) for name, run in runs.items()}, Choices(measures=["P@2", "RR"])
+        qrels, {name: dict.fromkeys(qrels, run) for name, run in runs.items()}, Choices.of(measures=["P@2", "RR"])
     )
     assert [measure["leaders"] for measure in held["measures"]] == ["both", "early and both"]
     assert [doubts["leader"] for doubts in held["doubts"]] == ["both", "both"]
@@ -144,7 +144,7 @@ def test_runs_that_are_level_lead_together_and_the_first_measure_decides_between
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_the_run_of_trec_8_that_is_hardly_judged_may_be_ahead(unpacked):
     folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
-    held = gather(folder / "qrels.txt", [folder / "runs"], Choices(measures=["nDCG@10", "P@10"]))
+    held = gather(folder / "qrels.txt", [folder / "runs"], Choices.of(measures=["nDCG@10", "P@10"]))
     for at, measure in enumerate(("nDCG@10", "P@10")):
         doubts = held["doubts"][at]
         assert (doubts["leader"], doubts["unjudged"]) == ("READWARE2", [128, 1])
@@ -284,7 +284,7 @@ def test_runs_without_a_shared_topic_are_told_of(tmp_path, capsys, demo_scores):
 
 @pytest.mark.parametrize("name", ["RBP(p=0.7)@5", "RBP(p=0.9,graded=true)", "RBP(p=0.9,graded=true,max_grade=7)"])
 def test_slider_is_that_of_any_rbp(name):
-    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP", name]))
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=["AP", name]))
     slider = held["persistence"]
     assert [one["slider"] for one in held["measures"]] == [False, True]
     for p in (0.4, 0.85):
@@ -339,7 +339,7 @@ def test_of_many_runs_only_pairs_of_those_that_lead_or_with_the_leader_are_bound
     monkeypatch.setattr(evidence, "difference_bounds", noted)
     monkeypatch.setattr(evidence, "PROBABLE_ROWS", 0)
     monkeypatch.setattr(content, "LEADING", 2)
-    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["RBP(p=0.8)", "AP"]))
+    held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=["RBP(p=0.8)", "AP"]))
     closely = {held["runs"][run] for run in held["closely"]}
     leaders = {doubts["leader"] for doubts in held["doubts"]}
     assert closely in asked

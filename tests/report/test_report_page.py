@@ -54,7 +54,7 @@ class Elements(HTMLParser):
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
 def test_hostile_ids_stay_text(tmp_path):
     qrels, runs = hostile_files(tmp_path)
-    held = gather(qrels, runs, Choices(title=HOSTILE[0]))
+    held = gather(qrels, runs, Choices.of(title=HOSTILE[0]))
     text = page(held)
     assert text.isascii()
     parser = Elements()
@@ -290,7 +290,7 @@ def test_browser_strips_have_a_cell_for_each_rank(chromium, demo_page, demo):
 def test_browser_runs_nothing_that_ids_hold(chromium, tmp_path):
     qrels, runs = hostile_files(tmp_path)
     out = tmp_path / "hostile.html"
-    held = gather(qrels, runs, Choices(title=HOSTILE[0]))
+    held = gather(qrels, runs, Choices.of(title=HOSTILE[0]))
     out.write_text(page(held))
     opened(chromium, out)
     for select in ("run-a", "measure", "query"):
@@ -517,7 +517,7 @@ def test_browser_shows_one_run_and_thinned_pages(chromium, tmp_path, monkeypatch
         return whole(scores, largest=1)
 
     monkeypatch.setattr(content, "thin", smaller)
-    held["thinned"] = gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=MEASURES))
+    held["thinned"] = gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=MEASURES))
     for name, one in held.items():
         out = tmp_path / f"{name}.html"
         out.write_text(page(one))

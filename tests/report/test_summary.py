@@ -29,7 +29,7 @@ def test_summary_says_only_what_holds(demo, demo_compared):
     place = next(row for row in comparison.systems.rows() if row["run"] == "reranked")
     assert f"it ranks {rank_words(1, place['rank_high'])}; {' and '.join(first)} may also be first" in told
     assert "tied documents" not in told  # they change no place here
-    by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices(measures=["AP"]))["summary"])
+    by_ap = " ".join(gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=["AP"]))["summary"])
     assert "surely" not in by_ap  # judging other runs' documents moves AP
     assert "Whatever" not in by_ap
 
@@ -67,7 +67,7 @@ def test_summary_has_the_same_mean_of_counts_as_the_leaderboard():
 def test_summary_of_two_runs_is_the_verdict_of_compare():
     """The means and every doubt, but not what would settle it."""
     files = [DATA / "runs" / f"{name}.txt" for name in ("dense", "reranked")]
-    said, compared = gather(DATA / "qrels.txt", files, Choices())["summary"], rb.compare(DATA / "qrels.txt", files)
+    said, compared = gather(DATA / "qrels.txt", files, Choices.of())["summary"], rb.compare(DATA / "qrels.txt", files)
     verdict = compared.sentences("nDCG@10")
     assert said[:4] == verdict[:4]
     assert [sentence.split("?")[0] for sentence in said[1:4]] == [

@@ -155,7 +155,7 @@ def test_everybody_knows_it(z, tmp_path, capsys):
     assert as_json(Evidence.read(qrels, runs).compare("RR", test=z).pairs.rows()) == told["pairs"]
     (power,) = rb.stats.discriminative_power(rb.evaluate(qrels, runs, "RR"), 0.05, z).rows()
     assert power["test"] == z
-    page = gather(qrels, runs, Choices(measures=["RR"], test=z))
+    page = gather(qrels, runs, Choices.of(measures=["RR"], test=z))
     assert page["comparison"] == told["settings"]
     with pytest.raises(SystemExit):
         main(["compare", "--help"])

@@ -14,6 +14,7 @@ from rankbounds.comparison.pairs import pairs_against
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.score_files import fingerprint, join_baseline, origin_of
 from rankbounds.evaluation.scores import Scores
@@ -97,7 +98,6 @@ def run_compare(options: Options) -> int:
     """
     from rankbounds.comparison import Evidence, compare_scores
     from rankbounds.comparison.gate.gate import hold, parse_conditions
-    from rankbounds.comparison.testing import PairTesting
     from rankbounds.evaluation.clusters import clusters_in_ids
 
     reading.check_inputs(options)
@@ -105,7 +105,7 @@ def run_compare(options: Options) -> int:
     tables = reading.score_tables_from(options) if options.scores else None
     conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
     compared, held = measures_from(options, conditions)
-    trusted = evidence = None
+    trusted, evidence, assumed = None, None, Assumptions()
     if tables is not None:
         scores = scoring.tabled_from(options, tables, [condition.measure for condition in conditions])
         compared = [measure for measure in scores.measures if measure not in held]
@@ -121,8 +121,8 @@ def run_compare(options: Options) -> int:
         trusted = reading.trusted_from(options, compared)
         if trusted and (options.unjudged != "nonrelevant" or options.baseline):
             raise UsageError("--calibrate does not go with --unjudged or --baseline.")
-        assumed = scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {})
-        evidence = Evidence(*reading.collection_from(options, trusted), Assumptions(**assumed))
+        assumed = Assumptions(**scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {}))
+        evidence = Evidence(*reading.collection_from(options, trusted), assumed)
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline or options.format == "json":
             prepared = reading.preparation_from(options)
@@ -144,9 +144,8 @@ def run_compare(options: Options) -> int:
     if evidence is not None and scores.origin is not None:
         answer.fingerprint = fingerprint(scores.origin)
     if len(scores.runs) > 1 or not (options.save or conditions):
-        clusters = scoring.clusters_from(options, scores.query_ids)
-        testing = call(options, PairTesting, baseline=options.reference, clusters=clusters)
-        answer.comparison = compare_scores(scores[compared], testing, evidence=own).sort(options.sort)
+        question = call(options, Question, tuple(compared), baseline=options.reference, assumptions=assumed)
+        answer.comparison = compare_scores(scores[compared], question, evidence=own).sort(options.sort)
     comparison = answer.comparison
     if options.by or options.by_prefix:
         answer.slices = slices_from(options, comparison)

@@ -9,6 +9,7 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call, everyday, whole
+from rankbounds.evaluation.question import Question
 from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
 
@@ -252,5 +253,6 @@ def run_topics(options: Options) -> Any:
     if options.qrels is not None or options.scores:
         options.measures = options.measures or ["nDCG@10"]
         pilot = scoring.evaluate_from(options)
-    clusters = scoring.clusters_from(options, [] if pilot is None else pilot.query_ids)
+    clusters: Any = options.clusters or options.clusters_prefix
+    clusters = clusters if pilot is None else call(options, Question).clusters_of(pilot)
     return call(options, plan_topics, pilot, clusters=clusters, width=options.interval_width)

@@ -16,9 +16,10 @@ from rankbounds.collection.inputs import RunToRead
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
-from rankbounds.commands.console.options import Option, Options, group_under
+from rankbounds.commands.console.options import Option, Options, call, group_under
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import expand
 from rankbounds.measures.naming.sources import bibtex
@@ -74,9 +75,7 @@ def run_evaluate(options: Options) -> None:
     if options.table_digits is not None:
         say_all(_digits_without_meaning(scores, options.table_digits))
     output.write_bibtex(options, bibtex(scores.measures))
-    from rankbounds.evaluation.clusters import resolve_clusters
-
-    clusters = resolve_clusters(scoring.clusters_from(options, scores.query_ids), scores.query_ids)
+    clusters = call(options, Question).clusters_of(scores)
     asked = replace(scores, confidence=options.confidence)
     if clusters is not None:
         say(f"intervals are by cluster: {len(scores.query_ids)} topics in {len(clusters)} clusters.")

@@ -15,6 +15,7 @@ from rankbounds.commands.console.messages import doing, progress_on_terminal, sa
 from rankbounds.commands.console.options import Option, Options, everyday, whole
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.question import QuestionOptions
 from rankbounds.files.opening import STANDARD_INPUT
 
 if TYPE_CHECKING:
@@ -92,11 +93,10 @@ def run_report(options: Options) -> None:
 def choices_from(options: Options) -> Choices:
     """The choices that the options state."""
     from rankbounds.report import Choices
-    from rankbounds.report.content import OPTIONS
 
-    given = vars(options) | {"measures": options.measures or DEFAULT_MEASURES}
-    known = {choice.name for choice in fields(Choices)} | {*OPTIONS} - {"threads"}
-    return Choices.of(**{name: value for name, value in given.items() if name in known})
+    known = {*(choice.name for choice in fields(Choices)), *QuestionOptions.__annotations__} - {"threads", "baseline"}
+    given = {name: value for name, value in vars(options).items() if name in known}
+    return Choices.of(options.measures or DEFAULT_MEASURES, **given)
 
 
 @command(

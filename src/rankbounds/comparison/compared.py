@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -33,9 +33,10 @@ from rankbounds.comparison.tables import (
     difference_columns,
     measure_place,
 )
-from rankbounds.comparison.testing import PairTesting, method
+from rankbounds.comparison.testing import method
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
@@ -65,22 +66,21 @@ class Compared(Result):
     system_rows: list[dict[str, Any]]
     tested: Pairs
     """Numbers of pairs, with an axis of measures and one of pairs, as ``pairs_against`` names them."""
+    question: Question
+    """What was asked, with the correction and the clusters that it came to."""
     evidence: Evidence | None = None
     p_adjusted: Floats | None = None
     """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
     separated: Flags | None = None
     """Of these pairs, those that are shown to differ."""
-    clusters: Clusters | None = None
-    """Which topics belong together, where tests and intervals are by cluster."""
     order: tuple[str, ...] = ()
     """The runs as tables have them, if they were sorted; else each measure's best come first."""
     columns = tuple(map(Column, PAIR_FIELDS))
 
     @property
-    def testing(self) -> PairTesting:
-        """How the pairs were tested."""
-        named = {one.name: self.settings[one.name] for one in fields(PairTesting)}
-        return PairTesting(**named | {"clusters": self.clusters})
+    def clusters(self) -> Clusters | None:
+        """Which topics belong together, where tests and intervals are by cluster."""
+        return cast("Clusters | None", self.question.clusters)
 
     @property
     def measures(self) -> list[Measure]:
@@ -204,6 +204,7 @@ class Compared(Result):
         return replace(
             self,
             scores=self.scores[self.measures[at]],
+            question=replace(self.question, measures=(self.measures[at],)),
             system_rows=[row for row in self.system_rows if row["measure"] == str(self.measures[at])],
             tested=replace(self.tested, numbers=numbers),
             p_adjusted=None if self.p_adjusted is None else self.p_adjusted[at : at + 1],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +23,11 @@ from rankbounds.comparison.pairs import (
     separated,
 )
 from rankbounds.comparison.result import Comparison
-from rankbounds.comparison.testing import CompareOptions, PairTesting, PairTestingOptions
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.clusters import Clusters, resolve_clusters
+from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import chosen_options, shows_options
+from rankbounds.evaluation.options import shows_options
+from rankbounds.evaluation.question import TESTING, Question, QuestionOptions, TestingOptions
 from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_files import read_scores
 from rankbounds.evaluation.scores import Scores
@@ -35,7 +36,7 @@ from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.stats import rank_intervals
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values, group_letters
 from rankbounds.stats.equivalence import TOST, find_test
-from rankbounds.stats.significance import check_finite
+from rankbounds.stats.significance import Resampling, check_finite
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from rankbounds.evaluation.score_files import Frame
 
 
-@shows_options(PairTestingOptions, PairTesting, more=True)
+@shows_options(TestingOptions, Question, more=True)
 def compare(
     qrels: QrelsLike | Scores | Frame,
     runs: RunsLike | None = None,
@@ -53,7 +54,7 @@ def compare(
     among: Sequence[str] | None = None,
     preparation: Preparation | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **options: Unpack[CompareOptions],
+    **options: Unpack[QuestionOptions],
 ) -> Comparison:
     """Compare runs by a paired test over topics: is one better than another, or is it noise?
 
@@ -135,20 +136,20 @@ def compare(
     >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs.rows()[0]["difference"]
     0.5
     """
-    given: dict[str, Any] = dict(options)
-    how = PairTesting(**{name: given.pop(name) for name in PairTestingOptions.__annotations__ if name in given})
-    chosen_options(given, CompareOptions)  # (names that are none are told before anything is read)
+    question, _ = Question.of(options, measures)  # (names that are none are told before anything is read)
+    given: Any = {name: value for name, value in options.items() if name not in TESTING}
     if runs is None:
         if given or measures is not DEFAULT_MEASURES:
             asked = next(iter(given), "measures")
             raise UsageError(f"{asked}= goes with judgments and runs: scores are already computed. {_SHAPES}")
         if not isinstance(qrels, Scores) and not is_table(qrels):
             raise UsageError(f"The runs are missing. {_SHAPES}")
-        return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), how, among=among)
+        return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), question, among=among)
     if isinstance(qrels, Scores):
         raise UsageError(f"Scores are compared by themselves, scores[measure] by one of their measures. {_SHAPES}")
     evidence = Evidence.read(qrels, runs, preparation=preparation, **given)
-    return compare_scores(evidence.scores(measures, progress=progress), how, among=among, evidence=evidence)
+    scores = evidence.scores(question.measures, progress=progress)
+    return compare_scores(scores, question, among=among, evidence=evidence)
 
 
 _SHAPES = "Write rb.compare(qrels, runs), or for scores alone rb.compare(scores)."
@@ -156,24 +157,27 @@ _SHAPES = "Write rb.compare(qrels, runs), or for scores alone rb.compare(scores)
 
 def compare_scores(
     scores: Scores,
-    how: PairTesting | None = None,
+    question: Question | None = None,
     *,
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
 ) -> Comparison:
     """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs, if known."""
-    how = how or PairTesting()
-    how.check(scores.runs, [TOST])
+    asked = question or Question()
+    testing.check_tests(asked, scores.runs, [TOST])
     check_means(scores.measures)
     scores = keep_shared_topics(scores)
-    grouped = resolve_clusters(scores.clusters or None if how.clusters is None else how.clusters, scores.query_ids)
+    grouped = asked.clusters_of(scores)
     if evidence is not None:
         evidence = evidence.filter(scores.runs)
     measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)
-    first, second = pairs_against(scores.runs, how.baseline)
-    correction = how.correction_for(first.size)
+    first, second = pairs_against(scores.runs, asked.baseline)
+    correction = testing.correction_for(asked, first.size)
+    asked = replace(
+        asked, measures=tuple(measures), correction=correction, clusters=grouped, clusters_prefix=None
+    )  # fmt: skip
     by_measure = [
-        pair_numbers(matrix, first, second, measure, how, grouped)
+        pair_numbers(matrix, first, second, measure, asked, grouped)
         for matrix, measure in zip(values, measures, strict=True)
     ]
     numbers = {name: np.stack([columns[name] for columns in by_measure]) for name in by_measure[0]}
@@ -182,23 +186,21 @@ def compare_scores(
         for matrix, measure in zip(merits, measures, strict=True):
             check_finite(matrix, f"the correction {correction}", measure)
         merits = merits if grouped is None else grouped.sum_differences(merits)
-        numbers["p_adjusted"] = of_scores(merits, first, second, how.resampling)
+        numbers["p_adjusted"] = of_scores(merits, first, second, Resampling(asked.resamples, asked.seed))
     else:
         numbers["p_adjusted"] = correct_p_values(numbers["p_value"], correction)
     numbers["p_adjusted"] = np.maximum(numbers["p_adjusted"], numbers["p_value"])
-    settings = how.settings() | {
-        "correction": correction, "topics": scores.value.shape[1],
-        "clusters": None if grouped is None else len(grouped), "comparisons": first.size,
-    }  # fmt: skip
+    clusters = None if grouped is None else len(grouped)
+    settings = asked.settings() | {"topics": scores.value.shape[1], "clusters": clusters, "comparisons": first.size}
     settings["tested_by"], settings["tested_alone_by"] = testing.test_names(settings)
     tested = Pairs(first, second, numbers)
     lead = np.stack(list(map(leads, by_measure, measures)))
-    shown = separated(numbers, lead, how.alpha)
+    shown = separated(numbers, lead, asked.alpha)
     systems = _system_rows(scores, tested, lead, shown, grouped, settings)
     if among is not None:
-        asked = np.isin(np.arange(len(scores.runs)), [run_number(scores.runs, name) for name in among])
-        tested = tested.take(asked[first] & asked[second])
-    return Comparison(scores, systems, tested, evidence, numbers["p_adjusted"], shown, grouped, settings=settings)
+        kept = np.isin(np.arange(len(scores.runs)), [run_number(scores.runs, name) for name in among])
+        tested = tested.take(kept[first] & kept[second])
+    return Comparison(scores, systems, tested, asked, evidence, numbers["p_adjusted"], shown, settings=settings)
 
 
 def _system_rows(

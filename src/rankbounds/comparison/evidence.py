@@ -26,6 +26,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.differences import DifferenceBounds, SharedLists, difference_bounds
 from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import chosen_options
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import TOLERANCE, merit_of_range
 from rankbounds.evaluation.score_files import origin_of
 from rankbounds.evaluation.scores import Origin, Scores
@@ -53,8 +54,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from rankbounds.comparison.result import Comparison
-    from rankbounds.comparison.testing import PairTestingOptions
     from rankbounds.evaluation.options import Options
+    from rankbounds.evaluation.question import TestingOptions
     from rankbounds.judging.next.plan import JudgingPlan, SettlingPlan
 
 JUDGMENTS = 10
@@ -173,12 +174,11 @@ class Evidence:
             warn(left_out_words(self.left_out, len(self.judged.query_ids)))
         return self._score(chosen, progress, observe)
 
-    def compare(self, measures: MeasuresLike, **how: Unpack[PairTestingOptions]) -> Comparison:
+    def compare(self, measures: MeasuresLike, **how: Unpack[TestingOptions]) -> Comparison:
         """Compare all pairs of the runs; options are those of ``rankbounds.compare``."""
         from rankbounds.comparison.comparison import compare_scores
-        from rankbounds.comparison.testing import PairTesting
 
-        return compare_scores(self.scores(measures), PairTesting(**how), evidence=self)
+        return compare_scores(self.scores(measures), Question(**how, assumptions=self.assumptions), evidence=self)
 
     def _score(
         self,
@@ -431,8 +431,9 @@ class Evidence:
         from rankbounds.judging.next.judge_next import plan_judgments
 
         among = self if pair is None else self.pair(*pair)
+        question = Question((measure,), assumptions=self.assumptions)
         return plan_judgments(
-            self.qrels, among.runs, measure, self.assumptions, lambda _: among._estimated, budget=budget, likely=likely
+            self.qrels, among.runs, question, lambda _: among._estimated, budget=budget, likely=likely
         )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.comparison.testing import PairTesting
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.clusters import Clusters
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
 from rankbounds.stats import significance
@@ -113,12 +113,12 @@ def pair_numbers(
     first: Ints,
     second: Ints,
     measure: Measure,
-    how: PairTesting,
+    question: Question,
     clusters: Clusters | None = None,
 ) -> dict[str, Floats]:
     """Compute what the scores of one measure, by run and topic, say of each pair: the first minus the second."""
     parts = [
-        _some_numbers(values, first[some], second[some], measure, how, clusters)
+        _some_numbers(values, first[some], second[some], measure, question, clusters)
         for some in significance.chunks(first.size, values.shape[-1])
     ]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -129,7 +129,7 @@ def _some_numbers(
     first: Ints,
     second: Ints,
     measure: Measure,
-    how: PairTesting,
+    question: Question,
     clusters: Clusters | None,
 ) -> dict[str, Floats]:
     """The numbers of so many pairs as fit into memory with all topics."""
@@ -137,39 +137,44 @@ def _some_numbers(
     apart = by_topic if clusters is None else clusters.sum_differences(by_topic)
     gains = merit(apart, measure)
     p_equivalent: Floats = np.full(first.size, np.nan)
-    test = find_test(how.test)
+    test = find_test(question.test)
     if not test.of_difference:
         significance.check_finite(apart, f"the {test.name} test", measure)
     weights = None if clusters is None else clusters.weights
-    if how.margin is not None and not np.isinf(apart).any():
-        p_equivalent = p_of_margin(apart, how.margin, "t", measure=measure, weights=weights)
-    tested = how.test, how.alternative, how.resampling, measure
+    if question.margin is not None and not np.isinf(apart).any():
+        p_equivalent = p_of_margin(apart, question.margin, "t", measure=measure, weights=weights)
+    resampling = significance.Resampling(question.resamples, question.seed)
     with np.errstate(invalid="ignore"):
         mean, deviation = apart.mean(axis=-1), significance.deviation_of(apart)
-    ci_low, ci_high = significance.mean_interval(apart, how.confidence, limits_of_differences(measure, values), weights)
+    limits = limits_of_differences(measure, values)
+    ci_low, ci_high = significance.mean_interval(apart, question.confidence, limits, weights)
+    p_value = p_equivalent
+    if test.of_difference:
+        p_value = significance.p_values(gains, question.test, question.alternative, resampling, measure)
     found = {
         "difference": mean_difference(values[first], values[second]),
         "ci_low": ci_low,
         "ci_high": ci_high,
         "effect": np.where(np.isfinite(mean), significance.over_error(mean, deviation), np.nan),
         "deviation": deviation,
-        "p_value": significance.p_values(gains, *tested) if test.of_difference else p_equivalent,
+        "p_value": p_value,
         "p_equivalent": p_equivalent,
         "carrying": carrying(apart).astype(np.float64),
         "differing": np.count_nonzero(apart, axis=-1).astype(np.float64),
         "won": np.count_nonzero(merit(by_topic, measure) > 0, axis=-1).astype(np.float64),
         "lost": np.count_nonzero(merit(by_topic, measure) < 0, axis=-1).astype(np.float64),
     }
-    return found | {"opposed": _favours_worse_mean(gains, leads(found, measure), found["p_value"], how)}
+    return found | {"opposed": _favours_worse_mean(gains, leads(found, measure), found["p_value"], question)}
 
 
-def _favours_worse_mean(gains: Floats, lead: Floats, p_value: Floats, how: PairTesting) -> Floats:
+def _favours_worse_mean(gains: Floats, lead: Floats, p_value: Floats, question: Question) -> Floats:
     """Return 1 for pairs where the test favours the run of the worse mean, as sign and rank tests can; else 0."""
     found = np.zeros(lead.size)
-    if not find_test(how.test).of_mean:
-        asked = np.flatnonzero((p_value < how.alpha) & (lead != 0))
+    if not find_test(question.test).of_mean:
+        asked = np.flatnonzero((p_value < question.alpha) & (lead != 0))
         if asked.size:
-            favours_first = significance.p_values(gains[asked], how.test, "greater", how.resampling) < 0.5
+            resampling = significance.Resampling(question.resamples, question.seed)
+            favours_first = significance.p_values(gains[asked], question.test, "greater", resampling) < 0.5
             found[asked] = favours_first != (lead[asked] > 0)
     return found
 

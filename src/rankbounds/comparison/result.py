@@ -363,7 +363,7 @@ class Comparison(Compared):
         if correction == "auto" and self.settings["correction"] != "none":
             correction = self.settings["correction"]
         labels = by if isinstance(by, Mapping) else read_query_labels(os.fspath(by))
-        return slices(self.scores, labels, replace(self.testing, correction=correction, margin=None))
+        return slices(self.scores, labels, replace(self.question, correction=correction, margin=None))
 
     @ends_in_a_sentence
     def power(self, power: float = wording.POWER) -> Result:

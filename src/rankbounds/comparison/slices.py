@@ -21,10 +21,11 @@ from rankbounds.comparison.pairs import (
     turned,
 )
 from rankbounds.comparison.tables import FEW_RUNS, difference_columns, p_column
-from rankbounds.comparison.testing import PairTesting
+from rankbounds.comparison.testing import check_tests
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.clusters import Clusters, resolve_clusters
+from rankbounds.evaluation.clusters import Clusters
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import (
     differences,
     drop_rounding,
@@ -175,26 +176,27 @@ class Slices(Result):
         return drawn + [row | {"label": "all topics", "heading": ""} for row in overall]
 
 
-def slices(scores: Scores, labels: Mapping[str, Any], testing: PairTesting) -> Slices:
+def slices(scores: Scores, labels: Mapping[str, Any], question: Question) -> Slices:
     """Compare scores in slices of topics, as ``Comparison.slices`` does."""
-    testing.check(scores.runs)
-    if testing.alternative != "two-sided":
+    check_tests(question, scores.runs)
+    if question.alternative != "two-sided":
         raise UsageError("Slices are compared with two-sided tests.")
-    known = CORRECTIONS.get(testing.correction)
-    if testing.correction == "auto" or (known and known.resamples):
-        testing = replace(testing, correction="holm")
-    correction = testing.correction
+    known = CORRECTIONS.get(question.correction)
+    if question.correction == "auto" or (known and known.resamples):
+        question = replace(question, correction="holm")
+    correction = question.correction
     check_correction(correction)
     scores = keep_shared_topics(scores)
-    clusters = resolve_clusters(testing.clusters, scores.query_ids)
+    clusters = question.clusters_of(scores)
+    resampling = significance.Resampling(question.resamples, question.seed)
     cut, left_out = _cut_topics(labels, scores.query_ids)
-    baseline = testing.baseline
+    baseline = question.baseline
     first, second = pairs_against(scores.runs, baseline)
     parts = [(by, label, topics) for by, held in cut.items() for label, topics in held.items()]
     grouped = [None if clusters is None else clusters.take(topics) for *_, topics in parts]
     sizes = [topics.size if own is None else len(own) for (*_, topics), own in zip(parts, grouped, strict=True)]
     family = sum(size > 1 for size in sizes) * first.size
-    level = testing.alpha if correction == "none" else testing.alpha / max(family, 1)
+    level = question.alpha if correction == "none" else question.alpha / max(family, 1)
     rows: list[dict[str, Any]] = []
     interactions: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
@@ -214,23 +216,20 @@ def slices(scores: Scores, labels: Mapping[str, Any], testing: PairTesting) -> S
         *compared, whole = [
             build_rows(
                 by=by, slice=label, topics=int(topics.size), **names,
-                **_compare_slice(values[:, topics], run, against, measure, testing, level, own),
+                **_compare_slice(values[:, topics], run, against, measure, question, level, own),
             )
             for (by, label, topics), own in zip([*parts, everything], [*grouped, clusters], strict=True)
         ]  # fmt: skip
-        tested = [
-            _interaction(by, apart, list(held.values()), names, testing.resampling, clusters)
-            for by, held in cut.items()
-        ]
+        tested = [_interaction(by, apart, list(held.values()), names, resampling, clusters) for by, held in cut.items()]
         rows += _correct(list(chain(*compared)), correction)
         overall += [row | {"p_value": None} for row in whole]
         for row in [*rows[-len(parts) * first.size :], *overall[-first.size :]]:
             p, could = row["p_adjusted"], not row.pop("opposed") and row["difference"] != 0
-            row["shown"] = could and p is not None and p < testing.alpha
+            row["shown"] = could and p is not None and p < question.alpha
         interactions += _correct(list(chain(*tested)), correction)
     settings = {
-        "test": testing.test, "correction": correction, "alpha": testing.alpha, "confidence": testing.confidence,
-        "resamples": testing.resamples, "seed": testing.seed, "baseline": testing.baseline, "family": family,
+        "test": question.test, "correction": correction, "alpha": question.alpha, "confidence": question.confidence,
+        "resamples": question.resamples, "seed": question.seed, "baseline": question.baseline, "family": family,
         "level": level, "topics": len(scores.query_ids), "clusters": None if clusters is None else len(clusters),
     }  # fmt: skip
     return Slices(rows, interactions, left_out, scores.measures, scores.runs, overall, settings=settings)
@@ -281,14 +280,14 @@ def _compare_slice(
     first: Ints,
     second: Ints,
     measure: Measure,
-    testing: PairTesting,
+    question: Question,
     level: float,
     clusters: Clusters | None,
 ) -> dict[str, Any]:
     """Compare all pairs on some topics, from the scores by run and topic."""
     topics, means = values.shape[-1] if clusters is None else len(clusters), values.mean(axis=-1)
     if topics > 1:
-        numbers = pair_numbers(values, first, second, measure, testing, clusters)
+        numbers = pair_numbers(values, first, second, measure, question, clusters)
         deviation, most = numbers["deviation"], limits_of_differences(measure, values)[1]
         # Where all differences are the same, nothing is known of how they vary; beyond the limits there are none, and
         # few topics find nothing of any size.

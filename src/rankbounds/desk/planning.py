@@ -16,6 +16,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,11 +25,8 @@ from rankbounds.desk.desk import Desk
 from rankbounds.desk.judgment_file import Pair
 from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.judging.audits.audit import audit
-from rankbounds.judging.candidates import runs_to_compare
 from rankbounds.judging.next.judge_next import judge_next
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan, difference_left
-from rankbounds.measures import parse_measures
-from rankbounds.rankings.ties import ORDERS
 from rankbounds.report.page import Live
 
 BUDGET = 300
@@ -52,8 +50,9 @@ def audit_so_far(
 
     The intervals hold at every look, so that people may stop as soon as the comparison is settled.
     """
-    choices, (chosen, reader) = live.choices, live.choices.chosen()
-    measure = parse_measures(choices.measures)[0]
+    question, reader = live.choices.question.in_one_order(), live.choices.reading
+    question = replace(question, compare=compare if isinstance(compare, tuple) else None)
+    measure, chosen = question.measure, question.assumptions
     goal: dict[str, Any] = {"bounds": None, "runs": None, "open": None, "settled": False, "trouble": ""}
     goal |= {"headline": "", "sentences": [], "measure": str(measure), "difference_left": ""}
     with warnings.catch_warnings():
@@ -62,13 +61,11 @@ def audit_so_far(
         judgments = reader.judgments(live.qrels)
         if not (judgments.grade != POOLED_NOT_JUDGED).any():
             return [], goal | {"headline": "The interval appears with the first judgment."}
-        named = runs
-        if isinstance(compare, tuple):  # in this order, which says who is the baseline
-            named = [runs[run] for run in runs_to_compare([run.name for run in runs], compare)]
+        names = [run.name for run in runs]
+        named = [runs[run] for run in question.runs_among(names)]  # in this order, which says who is the baseline
         found = audit(
             reader.judgments(labels), sample, named, measure, difference=True, sequential=True, judgments=judgments,
-            gain=chosen.gain, ties=chosen.ties if chosen.ties in ORDERS else "trec",
-            score_precision=chosen.score_precision,
+            gain=chosen.gain, ties=chosen.ties, score_precision=chosen.score_precision,
         )  # fmt: skip
         rows, notes = found.rows(), found.notes()
     goal["settled"] = all(row["decided"] for row in rows)
@@ -94,14 +91,14 @@ def plan_next(
     open on average. Where the goal cannot be computed, ``trouble`` says why, and documents are those of the default
     measure for all runs.
     """
-    choices, (chosen, reader) = live.choices, live.choices.chosen()
-    measure = parse_measures(choices.measures)[0]
+    question, reader = live.choices.question.in_one_order(), live.choices.reading
+    measure, chosen = question.measure, question.assumptions
     goal: dict[str, Any] = {"bounds": None, "runs": None, "open": None, "settled": False, "trouble": ""}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the report tells
         plan_for = partial(
             judge_next, reader.judgments(live.qrels), live.read_runs(), gain=chosen.gain, budget=BUDGET,
-            ties=chosen.ties if chosen.ties in ORDERS else "trec", score_precision=chosen.score_precision, seed=seed,
+            ties=chosen.ties, score_precision=chosen.score_precision, seed=seed,
         )  # fmt: skip
         try:
             plan = plan_for(measure=measure, compare=compare, until=until or (SETTLED if compare else None))

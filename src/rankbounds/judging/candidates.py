@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +10,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.pairs import Pairs
-from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.results import Result
-
-ALL = "all"
 
 
 def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
@@ -23,22 +19,6 @@ def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
     here, there = qrels.pairs.index.find(pairs)
     grade[here] = qrels.grade[there]
     return grade
-
-
-def runs_to_compare(names: Sequence[str], compare: tuple[str, str] | str) -> list[int]:
-    """The runs that a comparison is about, by number: two of these names, or ``"all"``."""
-    if isinstance(compare, str):
-        if compare != ALL:
-            raise UsageError(f'compare is a pair of names, or "{ALL}", not "{compare}".')
-        if len(names) < 2:
-            raise UsageError("A comparison needs at least two runs.")
-        return list(range(len(names)))
-    if len(compare) != 2 or compare[0] == compare[1]:
-        raise UsageError(f"Two different runs are compared, not {' and '.join(compare) or 'none'}.")
-    for name in compare:
-        if name not in names:
-            raise UsageError(f'There is no run "{name}" to compare.{did_you_mean(name, list(names))}')
-    return [names.index(name) for name in compare]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,18 +19,17 @@ from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import Comparison, Evidence, compare_scores, wording
 from rankbounds.comparison.pairs import NEGATED, SWAPPED
-from rankbounds.comparison.testing import PairTesting, Testing
-from rankbounds.errors import RankboundsWarning, UsageError, did_you_mean, warn
+from rankbounds.errors import RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
-from rankbounds.evaluation.clusters import clusters_by_prefix
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.options import chosen_options
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import merge_equal
 from rankbounds.evaluation.score_files import changes_since, fingerprint, origin_of
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum
 from rankbounds.judging.audits.labelled_pool import left_to_judge
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.probability.models.trusted_labels import TrustedFirst
 from rankbounds.report.observed import STRIP_DEPTHS, Beside, Observed, Thinning, lists_of, pack, persistence_of
@@ -54,10 +53,10 @@ LEADING = 20
 of 129 runs takes far longer than to score them."""
 PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "certain_low", "certain_high", "detectable")
 """The numbers of every pair that stand in its sentences, beside whole ones and, for few runs, probabilities."""
+TESTED = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 OPTIONS = {name: one.default for each in (Reading, Assumptions) for name, one in signature(each).parameters.items()}
 """Options of ``evaluate`` that a report takes, with their defaults."""
 NAMED_OPTIONS = (*(name for name in ASSUMPTIONS if name != "ties_key"), "source", "lenient")
-TESTING = tuple(one.name for one in fields(Testing) if one.name != "clusters")
 CHANCES = ("probability", "probability_of_other")
 IN_MEMORY = "in memory"
 """Where judgments and runs are that no file holds."""
@@ -75,14 +74,13 @@ BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len
 
 
 @dataclass(frozen=True)
-class Choices(Testing, Beside):
+class Choices(Beside):
     """Everything that changes what a report says; the page names it."""
 
-    measures: Sequence[str] = DEFAULT_MEASURES
+    question: Question = field(default_factory=Question)
+    reading: Reading = field(default_factory=Reading)
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of ``evaluate``: how files are read, ties, unjudged documents, gains and topics."""
-    clusters_prefix: str | None = None
-    """The mark that ends the part of a query's id that is its cluster, in the place of ``clusters``."""
+    """Those of ``evaluate``, as given."""
     title: str = ""
     """The heading; without one, it names the runs."""
     calibrate: bool = False
@@ -93,24 +91,16 @@ class Choices(Testing, Beside):
     """Scores saved before, to say what changed in judgments, options and runs."""
 
     @classmethod
-    def of(cls, **given: Any) -> Choices:
-        """From choices and options of ``evaluate``, all by name."""
-        own = {one.name for one in fields(cls)} - {"options"}
-        for name in given:
-            if name not in own and name not in OPTIONS:
-                hint = did_you_mean(name, sorted(own | set(OPTIONS)))
-                raise UsageError(f"A report has no choice {name}=.{hint}")
-        options = {name: value for name, value in given.items() if name not in own}
-        return cls(**{name: value for name, value in given.items() if name in own}, options=options)
-
-    def chosen(self) -> tuple[Assumptions, Reading]:
-        """What is settled before a measure sees a ranking, and how files are read."""
-        return chosen_options(self.options, threads=processors())
+    def of(cls, measures: MeasuresLike = DEFAULT_MEASURES, **given: Any) -> Choices:
+        """From choices and options of ``compare``, all by name."""
+        own = {one.name: given.pop(one.name) for one in fields(cls) if one.name in given}
+        question, reading = Question.of({"threads": processors(), **given}, measures)
+        return cls(question=question, reading=reading, options=given, **own)
 
     def asks_for_rbp(self) -> bool:
         """Is RBP among the measures that somebody chose?"""
-        chosen = parse_measures(self.measures)
-        return chosen != parse_measures(DEFAULT_MEASURES) and any(isinstance(measure, RBP) for measure in chosen)
+        chosen = self.question.measures
+        return chosen != tuple(parse_measures(DEFAULT_MEASURES)) and any(isinstance(each, RBP) for each in chosen)
 
 
 def gather(
@@ -120,20 +110,20 @@ def gather(
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Evaluate, compare and pack what a page shows of these judgments and runs."""
-    choices = choices or Choices()
-    assumptions, reading = choices.chosen()
+    choices = choices or Choices.of()
+    question, reading, assumptions = choices.question, choices.reading, choices.question.assumptions
     files = [os.fspath(qrels) if isinstance(qrels, str | os.PathLike) else None]
     named = isinstance(runs, list) and all(isinstance(run, RunToRead) for run in runs)  # qrels may hold a run, too
     jobs = reading.runs_to_read(runs, None if named or files == [STANDARD_INPUT] else qrels)
     files += [job.path for job in jobs]
     if STANDARD_INPUT in files:
         raise UsageError("A report lists its input files: give files, not standard input (-).")
-    measures = parse_measures(choices.measures)
+    measures = question.measures
     trusted: TrustedFirst | None = None
     if choices.calibrate:
         if assumptions.unjudged.name != "nonrelevant":
             raise UsageError("--calibrate does not go with --unjudged.")
-        trusted = TrustedFirst.read(qrels, reading, measures)
+        trusted = TrustedFirst.read(qrels, reading, list(measures))
         assumptions = replace(assumptions, unjudged=trusted.rule)
     observed = Observed(measures, assumptions)
     evidence: Evidence | None = None
@@ -185,7 +175,7 @@ def gather(
 
 def gather_scores(scores: Scores, files: Sequence[str], choices: Choices | None = None) -> dict[str, Any]:
     """What a page shows of tables of scores: what needs judgments or lists is left out, and the page says so."""
-    choices = choices or Choices()
+    choices = choices or Choices.of()
     compared = _compared(scores, choices, None)
     missing: dict[str, Any] = dict.fromkeys(("strips", "lists", "persistence", "next", "results")) | {"grades": []}
     identity = _identity(files, None, scores, choices, compared)
@@ -271,10 +261,7 @@ def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Co
     if len(scores.runs) < 2 or len(scores.query_ids) < 2:
         return None
     among = [scores.runs[run] for run in best(scores, LEADING)] if len(scores.runs) > LEADING else None
-    how: dict[str, Any] = {name: getattr(choices, name) for name in (*TESTING, "clusters")}
-    if choices.clusters_prefix is not None:
-        how["clusters"] = clusters_by_prefix(scores.query_ids, choices.clusters_prefix)
-    return compare_scores(scores, PairTesting(**how), among=among, evidence=evidence)
+    return compare_scores(scores, choices.question, among=among, evidence=evidence)
 
 
 def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning) -> dict[str, Any]:
@@ -369,7 +356,7 @@ def _identity(
     key = choices.options.get("ties_key")
     paths = [*files, *([key] if key else [])]
     sums = list(in_threads(lambda path: path and checksum(path), paths, processors()))
-    chosen = {name: getattr(choices, name) for name in TESTING}
+    chosen = {name: getattr(choices.question, name) for name in TESTED}
     roles, counts = ["scores"] * len(files), {}
     if judgments is not None:
         roles = ["judgments", *scores.runs, "key of ties"]

@@ -24,7 +24,6 @@ from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import RankboundsError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.writing import writing
-from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.notebook import escape_html, frame_page, shown
 from rankbounds.report.content import Choices, gather
@@ -166,8 +165,7 @@ def report(
     >>> made.title, made.page.count("</html>")
     ('Two runs', 1)
     """
-    chosen = Choices.of(measures=[str(measure) for measure in parse_measures(measures)], title=title, **choices)
-    content = gather(qrels, runs, chosen)
+    content = gather(qrels, runs, Choices.of(measures, title=title, **choices))
     return Report(content["title"], list(content["summary"]), page(content))
 
 
@@ -184,7 +182,7 @@ class Live:
         judging: bool = False,
     ) -> None:
         self.qrels, self.choices, self.token, self.judging = qrels, choices, token, judging
-        self.runs = runs if callable(runs) else partial(choices.chosen()[1].runs_to_read, runs)
+        self.runs = runs if callable(runs) else partial(choices.reading.runs_to_read, runs)
         """The runs as the files are now: a folder may get another one."""
         self._making, self._reading = threading.Lock(), threading.Lock()
         self._made: tuple[str, str] = ("", "")
@@ -209,7 +207,7 @@ class Live:
         with self._reading:
             state = self.state(runs_alone=True)
             if self._read[0] != state:
-                self._read = state, self.choices.chosen()[1].runs(self.runs())
+                self._read = state, self.choices.reading.runs(self.runs())
             return self._read[1]
 
     def retrieves(self, query_id: str, doc_id: str) -> bool:

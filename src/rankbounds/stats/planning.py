@@ -32,7 +32,8 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_count, check_share
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
+from rankbounds.evaluation.clusters import Clusters, ClustersLike
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import TOLERANCE, limits_of
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result, count
@@ -181,7 +182,7 @@ def plan_topics(
         assert deviation is not None
         rows = list(_rows(settings, {"interval": deviation, "": deviation}, 1.0))
     else:
-        grouped = resolve_clusters(pilot.clusters or None if clusters is None else clusters, pilot.query_ids)
+        grouped = Question(clusters=clusters).clusters_of(pilot)
         scores = pilot.value
         settings["clusters"] = None if grouped is None else len(grouped)
         topics = settings["pilot_topics"] = settings["clusters"] or scores.shape[1]

@@ -14,7 +14,8 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.clusters import ClustersLike, resolve_clusters
+from rankbounds.evaluation.clusters import ClustersLike
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import differences as score_differences
 from rankbounds.evaluation.scores import Scores
 from rankbounds.results import Column, Result
@@ -100,7 +101,7 @@ def discriminative_power(
     if len(scores.runs) < 2:
         raise UsageError("Discriminative power needs at least two runs.")
     first, second = significance.pairs_of(len(scores.runs))
-    grouped = resolve_clusters(scores.clusters or None if clusters is None else clusters, scores.query_ids)
+    grouped = Question(clusters=clusters).clusters_of(scores)
     rows, curves = [], {}
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]

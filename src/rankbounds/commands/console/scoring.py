@@ -240,17 +240,6 @@ def order_of_runs(options: Options) -> str | None:
     return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
 
 
-def clusters_from(options: Options, query_ids: Sequence[str]) -> Any:
-    """Return the clusters of queries: a file, or a mapping by prefix; None without any."""
-    if options.clusters_prefix is None:
-        return options.clusters
-    if options.clusters is not None:
-        raise UsageError("Give --clusters or --clusters-prefix, not both.")
-    from rankbounds.evaluation.clusters import clusters_by_prefix
-
-    return clusters_by_prefix(query_ids, options.clusters_prefix)
-
-
 def sort_runs(options: Options, scores: Scores) -> Scores:
     """Sort the runs as the options ask for, the best first in tables, and keep the top ones, if asked."""
     by = order_of_runs(options)

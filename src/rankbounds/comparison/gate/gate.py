@@ -374,4 +374,4 @@ def _with_measures(
 def _compare_again(comparison: Comparison, scores: Scores, evidence: Evidence | None) -> Comparison:
     """Compare scores for differences as before, with the t test after equivalence."""
     test = "t" if comparison.of_equivalence else comparison.settings["test"]
-    return compare_scores(scores, replace(comparison.testing, test=test), evidence=evidence)
+    return compare_scores(scores, replace(comparison.question, test=test), evidence=evidence)

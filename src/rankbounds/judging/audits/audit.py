@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.choices import check_share
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.options import OrderOptions
+from rankbounds.evaluation.question import ALL, Question
 from rankbounds.judging.audits.estimates import LINEARISED, CalibratedPool, Estimate, select_runs
 from rankbounds.judging.audits.expected_scores import check_measure
 from rankbounds.judging.audits.intervals import half_widths, half_widths_at_any_look, judgments_until
-from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
-from rankbounds.judging.audits.sample import asked, chances_in_order, sizes_of_question
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.judging.audits.labelled_pool import ONE_ORDER, JudgedSample, LabelledPool
+from rankbounds.judging.audits.sample import chances_in_order, sizes_of_question
+from rankbounds.measures import Measure
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.phrases import counted
 from rankbounds.results import Column, Result, build_table, count, interval
@@ -29,8 +30,6 @@ from rankbounds.tables import Table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from rankbounds.evaluation.options import OrderOptions
 
 ROUNDED = 1e-3
 """By how much of itself a probability may differ where it passed through other programs."""
@@ -246,9 +245,10 @@ def audit(
     >>> [rows[0][name] for name in ("by_labels", "estimate", "sd", "judged")]
     [1.0, 0.5, 0.0, 2]
     """
-    check_share("The confidence", confidence)
-    chosen = [check_measure(measure) for measure in parse_measures(measures)]
-    pool = LabelledPool.of(labels, runs, options)
+    asked = {"compare": ALL if difference else None, "confidence": confidence}
+    question, reading = Question.of(options, measures, OrderOptions, one_order=ONE_ORDER, **asked)
+    chosen = list(map(check_measure, question.measures))
+    pool = LabelledPool.of(labels, runs, question, reading)
     if difference and len(pool.names) < 2:
         raise UsageError("A difference needs at least two runs.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
@@ -260,7 +260,7 @@ def audit(
         if level not in calibrated:
             calibrated[level] = CalibratedPool.of(pool, judged, measure)
         estimates.append(calibrated[level].estimate(measure, read))
-    remarks = list(_remarks(pool, judged, levels, difference=difference, sequential=sequential))
+    remarks = list(_remarks(pool, judged, levels, sequential=sequential))
     return Audit(pool.names, estimates, judged, confidence, difference, sequential, remarks)
 
 
@@ -281,7 +281,6 @@ def _remarks(
     judged: JudgedSample,
     levels: dict[Measure, Measure | None],
     *,
-    difference: bool,
     sequential: bool,
 ) -> Iterator[str]:
     """What is special about this sample, these labels and these runs; first what bears most on the intervals."""
@@ -298,10 +297,10 @@ def _remarks(
         )
     elif unused:
         yield unused.strip()
-    if other := [str(measure) for measure in levels if not _drawn_for(measure, pool, judged, difference)]:
+    if other := [str(measure) for measure in levels if not _drawn_for(measure, pool, judged)]:
         yield (
             f"{', '.join(other)}: the sample was drawn for another question than "
-            f"{asked('all' if difference else None, pool)} by these labels. Other documents matter to that, so "
+            f"{pool.question.words(pool.names)} by these labels. Other documents matter to that, so "
             "intervals are wider, and may miss what had hardly a chance of being drawn."
         )
     for measure in (measure for measure, read in levels.items() if read is None):
@@ -317,9 +316,9 @@ def _remarks(
         )
 
 
-def _drawn_for(measure: Measure, pool: LabelledPool, judged: JudgedSample, difference: bool) -> bool:
+def _drawn_for(measure: Measure, pool: LabelledPool, judged: JudgedSample) -> bool:
     """Are the sample's probabilities those of this question? A sample for all differences does for scores too."""
-    for of_differences in (True,) if difference else (False, True):
+    for of_differences in (True,) if pool.question.compare else (False, True):
         if of_differences and len(pool.names) < 2:
             continue
         sizes = sizes_of_question(measure, pool, differences=of_differences)

@@ -167,7 +167,7 @@ class CalibratedPool:
     @classmethod
     def of(cls, pool: LabelledPool, judged: JudgedSample, measure: Measure) -> CalibratedPool:
         """For what the measure tells apart."""
-        steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.assumptions.gain), measure)
+        steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.question.assumptions.gain), measure)
         return cls(pool, judged, steps, steps.reached(judged.grade))
 
     def first(self, number: int) -> CalibratedPool:
@@ -270,7 +270,7 @@ class CalibratedPool:
         rng = np.random.default_rng(0)
         heights = simulate_levels(self.pool, self.judged.row, self.reached, DRAWS, rng, (DRAWN_SD,))
         level, grades = np.arange(len(self.reached))[:, None], np.concatenate(([0.0], self.steps.level))
-        labels, rule = self.pool.labels, self.pool.assumptions.gain
+        labels, rule = self.pool.labels, self.pool.question.assumptions.gain
         return [
             ((height > level).astype(np.float64), TopicFacts(Qrels._of_pairs(labels.pairs, grades[height]), rule))
             for height in heights

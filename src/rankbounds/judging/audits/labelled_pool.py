@@ -18,16 +18,14 @@ from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.decimals import finite_numbers
-from rankbounds.columns.native import worth_starting
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, warn
-from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.options import OrderOptions, chosen_options
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.run_notes import RunNotes, topic_warnings
 from rankbounds.evaluation.scoring import join_lists
 from rankbounds.files import formats, named_columns
 from rankbounds.files.objects import columns_of, is_table
-from rankbounds.judging.candidates import grades_of_pairs, runs_to_compare
+from rankbounds.judging.candidates import grades_of_pairs
 from rankbounds.judging.pools import subset
 from rankbounds.rankings.rankings import NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -45,6 +43,7 @@ LEAST_PROBABLE, RISE = 0.15, 0.5
 highest with the sum. Models call too much relevant rather than too little, so that the high labels are the unsure ones;
 the probabilities are mild, because a judge of whom nothing is known may be a bad one."""
 
+ONE_ORDER = "Labels are audited in"
 SMOOTHING, LEAST_SUPPORT = 10, 1000
 """Of a document that no run has the reciprocal rank is that of the second; the first keeps top ranks from towering."""
 
@@ -57,16 +56,13 @@ class LabelledPool:
     names: tuple[str, ...]
     rankings: tuple[tuple[Rankings, ...], ...]
     """The lists of each run."""
-    assumptions: Assumptions
+    question: Question
     reading: Reading
 
     @classmethod
-    def of(cls, labels: QrelsLike, runs: RunsLike, options: OrderOptions) -> LabelledPool:
+    def of(cls, labels: QrelsLike, runs: RunsLike, question: Question, reading: Reading) -> LabelledPool:
         """From anything that ``evaluate`` takes."""
-        assumptions, reading = chosen_options(
-            options, OrderOptions, one_order="Labels are audited in", threads=worth_starting()
-        )
-        read = reading.judgments(labels)
+        assumptions, read = question.assumptions, reading.judgments(labels)
         labelled = read.grade != POOLED_NOT_JUDGED
         kept = read if labelled.all() else subset(read, labelled)
         facts, systems = TopicFacts(kept, assumptions.gain), reading.runs(runs)
@@ -74,7 +70,7 @@ class LabelledPool:
         names, notes = tuple(run.name for run in systems), [RunNotes(one.missing, one.unknown) for one in joined]
         for message in topic_warnings(names, notes, assumptions.topics):
             warn(message)
-        return cls(kept, names, tuple(tuple(one.batches) for one in joined), assumptions, reading)
+        return cls(kept, names, tuple(tuple(one.batches) for one in joined), question, reading)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -94,11 +90,9 @@ class LabelledPool:
         """Over how many topics means are taken."""
         return len(self.labels.query_ids)
 
-    def about(self, compare: tuple[str, str] | str | None) -> LabelledPool:
+    def of_question(self) -> LabelledPool:
         """The same documents in those runs alone that are compared; in all where nothing is."""
-        if compare is None:
-            return self
-        return self.of_runs(runs_to_compare(self.names, compare))
+        return self.of_runs(self.question.runs_among(self.names))
 
     def of_runs(self, chosen: Sequence[int]) -> LabelledPool:
         """The same documents in these runs alone."""

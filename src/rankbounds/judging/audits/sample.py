@@ -18,10 +18,12 @@ from rankbounds.choices import check_count
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
+from rankbounds.evaluation.options import OrderOptions
+from rankbounds.evaluation.question import Question
 from rankbounds.judging.audits.expected_scores import Steps, check_measure, expected_scores
-from rankbounds.judging.audits.labelled_pool import LabelledPool
+from rankbounds.judging.audits.labelled_pool import ONE_ORDER, LabelledPool
 from rankbounds.judging.candidates import DocumentsToJudge
-from rankbounds.measures import Measure, parse_measure
+from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -31,8 +33,6 @@ from rankbounds.tables import Table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from rankbounds.evaluation.options import OrderOptions
 
 TOP_SHARE = 0.3
 """Of the relevant documents, the share that is expected to have the highest grade, where grades count."""
@@ -131,15 +131,15 @@ def draw_sample(
     >>> [(row["order"], row["doc_id"]) for row in sample.rows()]
     [(1, 'c'), (2, 'b')]
     """
-    chosen = check_measure(parse_measure(measure))
-    pool = LabelledPool.of(labels, runs, options)
+    question, reading = Question.of(options, [measure], OrderOptions, one_order=ONE_ORDER, compare=compare)
+    chosen, pool = check_measure(question.measure), LabelledPool.of(labels, runs, question, reading)
     check_count("The budget", budget)
     check_count("The seed", seed, least=0)
     if budget > len(pool):
         raise UsageError(
             f"The budget of {budget:,} documents is larger than the pool: {pool.source} has labels of {len(pool):,}."
         )
-    pool = pool.about(compare)
+    pool = pool.of_question()
     sizes = sizes_of_question(chosen, pool, differences=compare is not None)
     order, probability = draw_in_order(sizes, np.random.default_rng(seed))
     pairs = pool.labels.pairs.take(order[:budget])
@@ -150,16 +150,9 @@ def draw_sample(
         probability[:budget],
         len(pool),
         int(np.count_nonzero(sizes[0])),
-        f"{asked(compare, pool)} in {chosen}",
+        f"{question.words(pool.names)} in {chosen}",
         seed,
     )
-
-
-def asked(compare: tuple[str, str] | str | None, pool: LabelledPool) -> str:
-    """What is asked, in words."""
-    if compare is None:
-        return f"the score of {pool.names[0] if len(pool.names) == 1 else f'{len(pool.names)} runs'}"
-    return f"the difference of {'all pairs of runs' if isinstance(compare, str) else ' and '.join(compare)}"
 
 
 def mean_squares(of_runs: Iterable[Floats], *, differences: bool) -> tuple[Floats, Floats]:
@@ -199,7 +192,9 @@ def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool
 def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:
     """The levels that documents may reach, and how probably so before anybody judged."""
     top = max(float(pool.labels.grade.max()), measure.rel)
-    steps = Steps(np.array([top / 2, top] if measure.graded else [top]), TopicFacts(pool.labels, pool.assumptions.gain))
+    steps = Steps(
+        np.array([top / 2, top] if measure.graded else [top]), TopicFacts(pool.labels, pool.question.assumptions.gain)
+    )
     return steps, prior_chances(pool, steps)
 
 

@@ -32,16 +32,14 @@ from rankbounds.choices import check_choice, check_count
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import OrderOptions, chosen_options
-from rankbounds.judging.candidates import runs_to_compare
+from rankbounds.evaluation.options import OrderOptions
+from rankbounds.evaluation.question import Question
+from rankbounds.judging.next.open_documents import OpenDocuments
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
-from rankbounds.judging.next.question import Question
 from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
-from rankbounds.measures import Measure, RankWeighted, parse_measure
+from rankbounds.measures import RankWeighted
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
@@ -120,70 +118,61 @@ def judge_next(
     >>> rb.judge_next(qrels, several, budget=1, measure="nDCG@2", q=0.1).rows()[0]["doc_id"]
     'y'
     """
-    chosen = parse_measure(measure)
     if not (isinstance(q, str) and q in KINDS):
         q, otherwise = as_relevance_probability(q, otherwise), None
-    assumptions, reading = chosen_options(
-        options, OrderOptions, one_order="Judgments are planned for", threads=worth_starting()
+    question, reading = Question.of(
+        options, [measure], OrderOptions, one_order="Judgments are planned for", compare=compare, seed=seed
     )
     judgments, systems = reading.judgments(qrels), reading.runs(runs)
 
     def models(among: Sequence[Run]) -> ChosenModels:
-        facts = TopicFacts(judgments, assumptions.gain)
-        return ChosenModels(q, otherwise, list(among), facts, assumptions, join_and_warn(among, facts, assumptions))
+        facts, assumed = TopicFacts(judgments, question.assumptions.gain), question.assumptions
+        return ChosenModels(q, otherwise, list(among), facts, assumed, join_and_warn(among, facts, assumed))
 
     return plan_judgments(
-        judgments, systems, chosen, assumptions, models, budget=budget, strategy=strategy, compare=compare, until=until,
-        seed=seed, progress=progress,
-    )  # fmt: skip
+        judgments, systems, question, models, budget=budget, strategy=strategy, until=until, progress=progress
+    )
 
 
 def plan_judgments(
     judgments: Qrels,
     runs: Sequence[Run],
-    measure: Measure,
-    assumptions: Assumptions,
+    question: Question,
     models_of: Callable[[Sequence[Run]], ChosenModels],
     *,
     budget: int = 20,
     strategy: str | None = None,
-    compare: tuple[str, str] | str | None = None,
     until: str | float | None = None,
-    seed: int = 0,
     likely: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> JudgingPlan | SettlingPlan:
     """Answer what to judge next, wherever it is asked; ``models_of`` gives the probabilities for some of the runs.
 
-    Two runs, or ``compare``, ask which is better; otherwise documents are chosen for all scores.
+    Two runs, or ``question.compare``, ask which is better; otherwise documents are chosen for all scores.
     """
     check_count("The budget", budget)
     if strategy is not None:
         check_choice("strategy", strategy, STRATEGIES)
     names = [run.name for run in runs]
-    if compare is None and strategy is None and len(runs) == 2:
-        compare = names[0], names[1]
+    if question.compare is None and strategy is None and len(runs) == 2:
+        question = replace(question, compare=(names[0], names[1]))
+    measure, compare = question.measure, question.compare
     level = criterion(until, compare)
     if compare is None and isinstance(measure, RankWeighted) and is_plain_sum(measure):
-        order = Assumptions(
-            assumptions.order, gain=assumptions.gain, ties_key=assumptions.ties_key,
-            score_precision=assumptions.score_precision,
-        )  # fmt: skip
+        order = question.in_one_order().assumptions
         return plan_by_residual(judgments, runs, measure, budget, strategy or "A", assumptions=order)
     if strategy is not None:
         raise UsageError(f"Strategy {strategy} is only for weighted sums over ranks, without a comparison.")
-    (measure,) = open_measures([measure], assumptions)
-    if compare is not None:
-        runs = [runs[number] for number in runs_to_compare(names, compare)]
-    models = models_of(runs).or_even(measure)
-    question = Question(models, measure, seed=seed)
-    pairs = None if compare is None else question.pairs_of_leader()
-    plan = question.plan(pairs, budget, level or 1.0, progress=progress)
+    (measure,) = open_measures([measure], question.assumptions)
+    models = models_of([runs[number] for number in question.runs_among(names)]).or_even(measure)
+    left_open = OpenDocuments(models, measure, seed=question.seed)
+    pairs = None if compare is None else left_open.pairs_of_leader()
+    plan = left_open.plan(pairs, budget, level or 1.0, progress=progress)
     if likely and plan.settled == (False,) and not models.unknown and plan.unpooled.isdisjoint(plan.pairs[0]):
-        plan = replace(plan, likely=question.likely())
+        plan = replace(plan, likely=left_open.likely())
     if level is not None and pairs is not None:
         if not models.unknown:
-            plan = replace(plan, needed=question.needed(pairs, level, progress=progress))
+            plan = replace(plan, needed=left_open.needed(pairs, level, progress=progress))
         if plan.is_settled:
             nothing: dict[str, Any] = dict.fromkeys(plan.fields[2:], np.empty(0))
             plan = replace(plan, query_ids=[], doc_ids=[], **nothing)

@@ -191,7 +191,7 @@ SPAN = (0.05, 0.95)
 """The share of simulations that the interval for the number of judgments leaves below, and that it reaches."""
 
 
-class Question:
+class OpenDocuments:
     """The runs of ``models`` under one measure, and what is not known of their documents."""
 
     def __init__(self, models: ChosenModels, measure: Measure, *, seed: int = 0) -> None:
