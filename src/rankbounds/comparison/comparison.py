@@ -91,6 +91,8 @@ def compare(
     clusters : mapping or path, optional
         The cluster of each query, for queries that belong together: paraphrases of one need, turns of one
         conversation. Tests and intervals then treat clusters as the sample.
+    clusters_prefix : str, optional
+        Or the mark that ends the part of a query's id that is its cluster.
     resamples, seed : int
         For tests and corrections that resample.
     among : sequence of str, optional
