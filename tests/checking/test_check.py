@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 import rankbounds as rb
-from rankbounds.checking.findings import KINDS, in_words, places
+from rankbounds.checking.findings import KINDS
 from rankbounds.files import trec
 
 KEYS = ["run", "file", "ok", "errors", "warnings", "lines", "topics", "findings"]
@@ -329,15 +329,15 @@ class TestWithJudgments:
         assert by_name["short"].count("missing_topics") == 1
         assert not by_name["short"].ok
         assert (by_name["half"].judged, by_name["sure"].judged) == (pytest.approx(0.75), 1)
-        ranking = {row["run"]: (row["place"], row["highest_place"], row["lowest_place"]) for row in places(found)}
+        ranking = {row["run"]: (row["place"], row["highest_place"], row["lowest_place"]) for row in found.ranking()}
         assert ranking == {"sure": (1, 1, 1), "open": (2, 1, 2), "half": (3, 3, 3), "short": (4, 4, 4)}
-        told = in_words(places(found))
+        told = found.words_of_ties()
         assert "the places of 1 of 4 runs depend on how ties are broken" in told
         assert "open, which is in place 2 and could be anywhere from 1 to 2" in told
 
     def test_no_place_depends_on_ties(self, folder):
         found = rb.check([folder / "runs" / "sure", folder / "runs" / "half"], qrels=folder / "qrels", measures="RR")
-        assert in_words(places(found)) == "By RR, no run's place depends on how ties are broken."
+        assert found.words_of_ties() == "By RR, no run's place depends on how ties are broken."
 
     def test_command(self, command, folder):
         runs, qrels = folder / "runs", folder / "qrels"

@@ -543,9 +543,8 @@ class TestCommands:
             text = (files / name).read_text().replace(" 18 ", " 19 ")
             (files / name).write_text(text)
         found = rb.check([files / "forward", files / "backward"], qrels=files / "qrels", measures="ESL(n=1)")
-        from rankbounds.checking.findings import places
-
-        assert [(row["run"], row["place"], row["highest_place"], row["lowest_place"]) for row in places(found)] == [
+        ranks = ("run", "place", "highest_place", "lowest_place")
+        assert [tuple(row[name] for name in ranks) for row in found.ranking()] == [
             ("forward", 1, 1, 1),
             ("backward", 2, 2, 2),
         ]

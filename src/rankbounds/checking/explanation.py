@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rankbounds.checking.quirks import ANYWHERE, Quirk, quirks
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import Qrels
@@ -193,9 +191,11 @@ def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = Non
         if len(names) == 1:
             parse_measure(names[0])  # the error has a suggestion
         raise DataError(f"rankbounds knows none of the measures in this output: {', '.join(names[:3])}, ...")
-    found = _explain_known(printed, known, qrels, run, repeated)
+    explained = _explain_known(printed, known, qrels, run, repeated)
     lines, why = Counter(name for name, _ in printed), "unknown measure"
-    return Explanations([found.get(name) or Explanation(name, None, lines[name], 0, None, "", why) for name in names])
+    return Explanations(
+        [explained.get(name) or Explanation(name, None, lines[name], 0, None, "", why) for name in names]
+    )
 
 
 def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) -> list[Explanation]:
@@ -214,16 +214,12 @@ def _explain_known(
     computed: dict[str, list[Computation]] = {name: [] for name in known}
     depths = {int(float(value)) for (name, topic), value in printed.items() if name == "num_ret" and topic != ALL}
     single = list(quirks(qrels, run, known.values(), {max(depths)} if depths else (), repeated))
-    rules: dict[str, str | None] = {}
     for changes in range(most_changes + 1):
         left = {
             name: measure
             for name, measure in known.items()
-            if not rules.get(name) and not any(computation.fits for computation in computed[name])
+            if not any(computation.fits for computation in computed[name])
         }
-        if changes == 2:
-            rules = {name: _by_topic(printed, name, measure, qrels, run) for name, measure in left.items()}
-            left = {name: measure for name, measure in left.items() if not rules[name]}
         if not left:
             break
         for combination in _combinations(single, changes):
@@ -233,12 +229,10 @@ def _explain_known(
         _evaluate_quietly(qrels, run, [known[name]])  # the error says what it lacks
     # One call of a tool had one set of options: of equally simple ones, that which fits most measures.
     popular = Counter(computation.why for several in computed.values() for computation in several if computation.fits)
-    return {name: _explanation(name, known[name], computed[name], popular, rules.get(name)) for name in known}
+    return {name: _explanation(name, known[name], computed[name], popular) for name in known}
 
 
-def _explanation(
-    name: str, measure: Measure, computed: list[Computation], popular: Counter[str], rule: str | None
-) -> Explanation:
+def _explanation(name: str, measure: Measure, computed: list[Computation], popular: Counter[str]) -> Explanation:
     ours = computed[0]
     agreement = (name, str(measure), ours.lines, ours.equal, ours.largest_difference, ours.example)
     fitting = sorted(
@@ -255,8 +249,6 @@ def _explanation(
         best, *rest = fitting
         also = tuple(dict.fromkeys(other.switch or other.why for other in rest))
         return Explanation(*agreement, best.why, best.switch, len(best.quirks), also, tried=len(computed))
-    if rule:
-        return Explanation(*agreement, rule, changes=1, tried=len(computed) + 1)
     nearest = min(computed, key=lambda computation: (-computation.equal, computation.largest_difference))
     switch = f" [{nearest.switch}]" if nearest.switch else ""
     closest = "" if nearest is ours else f"{nearest.why}{switch}, with {nearest.example}"
@@ -383,27 +375,6 @@ def _same(value: float, text: str) -> bool:
     )  # a whole number is exact: 0 is no rounded .36
     # The last digit may be rounded either way when the value lies between.
     return f"{value:.{digits}f}" == text or abs(value - _number(text)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
-
-
-def _by_topic(printed: Printed, name: str, measure: Measure, qrels: Qrels, run: Run) -> str | None:
-    """Apply what trec_eval does to each topic by its own judgments."""
-    if not hasattr(measure, "recall"):
-        return None
-    relevant = np.bincount(qrels.pairs.topic[qrels.grade >= 1], minlength=len(qrels.query_ids))
-    needed = np.floor(float(measure.recall) * relevant + 0.9)
-    wanted = [measure.changed(recall=level) for level in (needed / np.maximum(relevant, 1)).tolist()]
-    values = np.full((1, relevant.size, 1), np.nan)
-    for level in dict.fromkeys(wanted):
-        chosen = np.array([other == level for other in wanted])
-        rows = np.flatnonzero(chosen[qrels.pairs.topic])
-        part = qrels.take(rows)
-        if set(part.query_ids) & set(run.query_ids):
-            values[:, chosen] = _evaluate_quietly(part, run, [level], topics="shared").value
-    nothing = np.full_like(values, np.nan)
-    scores = Scores([run.name], list(qrels.query_ids), [measure], values, nothing, nothing, nothing[:, :, 0])
-    lines, equal, _, _ = _compare_lines(printed, name, scores, 0)
-    why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
-    return why if lines == equal else None
 
 
 def _evaluate_quietly(qrels: Qrels, run: Run, measures: list[Measure], **options: Any) -> Scores:

@@ -1,4 +1,4 @@
-"""Findings in run files, for programs, as a table and as sentences; and the possible effect of ties on ranks.
+"""Findings in run files, for programs, as a table and as sentences; and what ties may do to ranks.
 
 A finding has a kind, and the kind a severity: an error makes a run unfit for scoring, a warning makes tools disagree, a
 note is worth knowing.
@@ -71,7 +71,6 @@ class Finding:
     share: float | None
     """Of all lines or topics."""
     message: str
-    """What was found, in words."""
     places: Sequence[str] = ()
     """The first places, as ``file:line``."""
     examples: Sequence[str] = ()
@@ -91,10 +90,11 @@ class Finding:
         topics: int | None = None,
     ) -> Finding:
         """Build a finding of ``number_of`` among ``whole``; ``more`` is appended to the usual words."""
-        share, told, known = number_of / whole if whole else None, list(examples), KINDS[kind]
+        known, shown = KINDS[kind], list(examples)
+        share = number_of / whole if whole else None
         of_all = "" if share is None else f" ({share:.1%} of {'topics' if known.unit == 'topic' else 'lines'})"
         message = f"{counted(number_of, known.unit)}{of_all} {known.words}{more}"
-        where, what = [str(place) for place, _ in told], [words for _, words in told]
+        where, what = [str(place) for place, _ in shown], [words for _, words in shown]
         return cls(kind, severity or known.severity, number_of, share, message, where, what, topics)
 
     def lines(self) -> Iterator[str]:
@@ -133,16 +133,14 @@ class CheckedRun:
     judged: float | None = None
     """The share of the first ten documents that is judged."""
     effects: Sequence[TieEffect] = ()
-    """What ties do to each measure, where there are judgments."""
     strict: bool = False
-    """Do warnings count as failures?"""
 
     def count(self, kind: str) -> int:
-        """How often this was found."""
+        """Return how often this was found."""
         return sum(finding.count for finding in self.findings if finding.kind == kind)
 
     def topics_with(self, kind: str) -> int:
-        """In how many topics this was found."""
+        """Return in how many topics this was found."""
         return sum(finding.topics or 0 for finding in self.findings if finding.kind == kind)
 
     @property
@@ -157,7 +155,7 @@ class CheckedRun:
 
     @property
     def ok(self) -> bool:
-        """Are there no errors, and where the check is strict no warnings?"""
+        """Return whether there are no errors, and where the check is strict no warnings."""
         return not (self.errors or (self.strict and self.warnings))
 
     def words(self) -> str:
@@ -191,12 +189,45 @@ class Checks(Result):
         return self.runs[number]
 
     def ranking(self, measure: int = 0) -> list[dict[str, Any]]:
-        """Return the runs by their mean of a measure, the best first, with the places that ties could give them."""
-        return places(self.runs, measure)
+        """Return rows of the scored runs by their mean of a measure, the best first; equal means share a rank.
+
+        A run ranks as high as its best order of ties allows with all others in their worst, and as low as the reverse.
+        """
+        effects = {run.run: run.effects[measure] for run in self.runs if run.effects}
+        if not effects:
+            raise DataError("No run could be scored: no run has a judged topic.")
+        value, expected, low, high = np.array(
+            [(effect.value, effect.expected, effect.low, effect.high) for effect in effects.values()]
+        ).T
+        kind = parse_measure(next(iter(effects.values())).measure)
+        worst, best = (high, low) if kind.lower_is_better else (low, high)
+
+        def place(others: Floats, mean: float) -> int:
+            return 1 + int(np.count_nonzero(better(others, mean, kind)))
+
+        ranking = [
+            {"run": run, "measure": effect.measure, "place": place(value, value[number])}
+            | {"value": effect.value, "expected": effect.expected, "low": effect.low, "high": effect.high}
+            | {"range": effect.width, "highest_place": place(worst, best[number])}
+            | {"lowest_place": place(np.delete(best, number), worst[number])}
+            | {"expected_place": place(expected, expected[number])}
+            for number, (run, effect) in enumerate(effects.items())
+        ]
+        return sorted(ranking, key=lambda row: (row["place"], row["run"]))
 
     def words_of_ties(self, measure: int = 0) -> str:
-        """Say what ties do to the order of the runs by a measure."""
-        return in_words(self.ranking(measure))
+        """Say what ties do to the order of the runs by a measure; nothing of one run."""
+        ranking = self.ranking(measure)
+        movable = [row for row in ranking if row["highest_place"] < row["lowest_place"]]
+        if len(ranking) < 2 or not movable:
+            return f"By {ranking[0]['measure']}, {NOTHING_MOVES}" if len(ranking) > 1 else ""
+        widest = max(movable, key=lambda row: (row["lowest_place"] - row["highest_place"], row["range"], row["run"]))
+        words = (
+            "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all for {run}, which "
+            "is in place {place} and could be anywhere from {highest_place} to {lowest_place}."
+        ).format(len(movable), len(ranking), **widest)
+        top = ["{run} ({highest_place} to {lowest_place})".format(**row) for row in movable if row["place"] <= SHOWN]
+        return f"{words} Among the top {SHOWN}: {some(top)}." if top else words
 
     @property
     def ok(self) -> bool:
@@ -258,9 +289,10 @@ class Checks(Result):
         parts = [run.words() for run in (failed if len(self.runs) > 1 else self.runs)]
         if len(self.runs) > 1:
             parts.append(f"{len(self.runs) - len(failed):,} of {len(self.runs):,} runs are ok.")
-        if measures := len(self._tie_measures):
-            ranked = [places(self.runs, measure) for measure in range(measures)]
-            parts.append("\n".join(in_words_of_all(ranked)))
+        of_ties = {measure: self.words_of_ties(number) for number, measure in enumerate(self._tie_measures)}
+        unmoved = [measure for measure, words in of_ties.items() if NOTHING_MOVES in words]
+        moved = [words for measure, words in of_ties.items() if words and measure not in unmoved]
+        parts.append("\n".join([*moved, *([f"By {', '.join(unmoved)}, {NOTHING_MOVES}"] if unmoved else [])]))
         return "\n\n".join(filter(None, parts))
 
     def notes(self) -> list[str]:
@@ -283,7 +315,7 @@ class Checks(Result):
 
 
 def _kind_column(kind: str) -> Column:
-    """Build the column of a kind: how often, with the share of lines or topics unless it is an error."""
+    """The column of a kind: how often, with the share of lines or topics unless it is an error."""
 
     def cell(row: Row) -> str:
         whole = row["topics" if KINDS[kind].unit == "topic" else "lines"]
@@ -291,53 +323,3 @@ def _kind_column(kind: str) -> Column:
         return f"{row[kind]:,} ({row[kind] / whole:.1%})" if shared else f"{row[kind]:,}"
 
     return Column(kind, KINDS[kind].heading, cell)
-
-
-def places(runs: Iterable[CheckedRun], measure: int = 0) -> list[dict[str, Any]]:
-    """Return rows of the scored runs by their mean of a measure, the best first; equal means share a rank.
-
-    A run ranks as high as its best order of ties allows with all others in their worst, and as low as the reverse.
-    """
-    effects = {run.run: run.effects[measure] for run in runs if run.effects}
-    if not effects:
-        raise DataError("No run could be scored: no run has a judged topic.")
-    value, expected, low, high = np.array(
-        [(effect.value, effect.expected, effect.low, effect.high) for effect in effects.values()]
-    ).T
-    kind = parse_measure(next(iter(effects.values())).measure)
-    worst, best = (high, low) if kind.lower_is_better else (low, high)
-
-    def place(others: Floats, mean: float) -> int:
-        return 1 + int(np.count_nonzero(better(others, mean, kind)))
-
-    ranking = [
-        {"run": run, "measure": effect.measure, "place": place(value, value[number])}
-        | {"value": effect.value, "expected": effect.expected, "low": effect.low, "high": effect.high}
-        | {"range": effect.width, "highest_place": place(worst, best[number])}
-        | {"lowest_place": place(np.delete(best, number), worst[number])}
-        | {"expected_place": place(expected, expected[number])}
-        for number, (run, effect) in enumerate(effects.items())
-    ]
-    return sorted(ranking, key=lambda row: (row["place"], row["run"]))
-
-
-def in_words_of_all(rankings: Iterable[Sequence[Row]]) -> list[str]:
-    """Return the effect of ties on the order of the runs by each measure; measures without any in one sentence."""
-    told = [(ranking[0]["measure"], in_words(ranking)) for ranking in rankings if len(ranking) > 1]
-    unmoved = [measure for measure, words in told if NOTHING_MOVES in words]
-    sentences = [words for _, words in told if NOTHING_MOVES not in words]
-    return [*sentences, *([f"By {', '.join(unmoved)}, {NOTHING_MOVES}"] if unmoved else [])]
-
-
-def in_words(ranking: Sequence[Row]) -> str:
-    """What ties do to the order of the runs, in plain words."""
-    movable = [row for row in ranking if row["highest_place"] < row["lowest_place"]]
-    if len(ranking) < 2 or not movable:
-        return f"By {ranking[0]['measure']}, {NOTHING_MOVES}" if len(ranking) > 1 else ""
-    widest = max(movable, key=lambda row: (row["lowest_place"] - row["highest_place"], row["range"], row["run"]))
-    words = (
-        "By {measure}, the places of {} of {} runs depend on how ties are broken; most of all for {run}, which "
-        "is in place {place} and could be anywhere from {highest_place} to {lowest_place}."
-    ).format(len(movable), len(ranking), **widest)
-    top = ["{run} ({highest_place} to {lowest_place})".format(**row) for row in movable if row["place"] <= SHOWN]
-    return f"{words} Among the top {SHOWN}: {some(top)}." if top else words

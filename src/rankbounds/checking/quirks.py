@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Ints
+from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.order import Order, Precision, ranks
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
@@ -19,6 +19,8 @@ from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.naming.elsewhere import DIFFERENT
+from rankbounds.measures.precision.interpolated_precision import IPrec, interpolated
+from rankbounds.rankings.rankings import Rankings
 
 DEPTHS = (1, 3, 5, 10, 20, 50, 100, 1000)
 ANYWHERE = ("topics", "precision", "preparation")
@@ -291,9 +293,18 @@ def _of_names(names: set[str]) -> Iterator[Quirk]:
         "discount: log2(rank) from rank 2 on, as in the paper of 2002",
         measure=lambda measure: measure.changed(base=2.0) if measure.parameters.get("base", 0) is None else None,
     )
+    why = "interpolation: version 9 takes recall r to be reached with floor(r R + 0.9) documents, 10 with 0.5"
+    yield Quirk(
+        "name", why, None, measure=lambda measure: _IPrecOf9(**measure.parameters) if type(measure) is IPrec else None
+    )
     for name, tool, spelling, what in DIFFERENT:
         if name in names and spelling and "," not in spelling:
             yield Quirk("name", f"name: {name} in {tool}: {what}", measure=partial(_spelt, name, spelling))
+
+
+class _IPrecOf9(IPrec):
+    def value(self, rankings: Rankings) -> Floats:
+        return interpolated(rankings, self.rel, self.recalls, rounding=0.9)[0]
 
 
 def _spelt(name: str, spelling: str, measure: Measure) -> Measure | None:

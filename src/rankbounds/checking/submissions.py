@@ -37,6 +37,10 @@ from rankbounds.phrases import some
 from rankbounds.threads import Progress, in_threads, processors
 
 _KINDS = {"bad_line": (SHORT, OVERLONG), "bad_score": (NO_SCORE,), "duplicate": (REPEATED,)}
+COVERAGE_DEPTH = 10
+WARNING: Severity = "warning"
+Given: TypeAlias = str | os.PathLike[str] | Iterable[str]
+"""Ids, or a file of them."""
 
 
 def read_usable(source: RunToRead, examples: int) -> tuple[Run | None, list[Finding], int]:
@@ -76,28 +80,22 @@ def _read_leniently(text: Text, layout: trec.Layout, examples: int, lines: int) 
         read = trec.read_lines(text, lambda *_: layout, lenient=True, problems=problems)
     except NothingReadError:
         read = None
-    found = []
+    findings = []
     for kind, left_out in _KINDS.items():
         errors = sorted((error for one in left_out for error in problems.errors.get(one, ())), key=line_of_error)
-        told = [(error.place or Place(text.name), error.problem) for error in errors[:examples]]
+        where = [(error.place or Place(text.name), error.problem) for error in errors[:examples]]
         if count := sum(problems.left_out[one].count or 0 for one in left_out if one in problems.left_out):
-            found.append(Finding.of(kind, count, lines, examples=told))
+            findings.append(Finding.of(kind, count, lines, examples=where))
     if read is None:
-        return None, found
+        return None, findings
     tokens = trec.fields_behind(read.pairs)
     wrong = np.empty(0, dtype=np.int64) if layout.rank is None else whole_numbers(tokens)[1]
     if wrong.size:
         rows = wrong[:examples].tolist()
-        told = [(read.pairs.where(row), f'the rank "{tokens[row]}" is not a whole number.') for row in rows]
-        found.append(Finding.of("bad_rank", wrong.size, lines, examples=told))
+        where = [(read.pairs.where(row), f'the rank "{tokens[row]}" is not a whole number.') for row in rows]
+        findings.append(Finding.of("bad_rank", wrong.size, lines, examples=where))
     ranks = None if wrong.size else read.ranks
-    return Run._of_pairs(read.tag or plain_name(text.name), read.pairs, read.numbers, ranks), found
-
-
-COVERAGE_DEPTH = 10
-WARNING: Severity = "warning"
-Given: TypeAlias = str | os.PathLike[str] | Iterable[str]
-"""Ids, or a file of them."""
+    return Run._of_pairs(read.tag or plain_name(text.name), read.pairs, read.numbers, ranks), findings
 
 
 def check(
@@ -172,9 +170,9 @@ def check(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankboundsWarning)  # what they would say is among the findings
-        found = list(in_threads(look, sources, processors(), progress))
-    names = unique_names([one.run for one in found], [one.file for one in found])
-    named = [replace(one, run=name) for one, name in zip(found, names, strict=True)]
+        checked = list(in_threads(look, sources, processors(), progress))
+    names = unique_names([run.run for run in checked], [run.file for run in checked])
+    named = [replace(run, run=name) for run, name in zip(checked, names, strict=True)]
     lacking = None if judgments is None or limits.corpus is None else judged_outside(judgments, limits.corpus)
     return Checks(named, lacking, settings={"strict": strict, "depth": depth, "examples": examples})
 
@@ -194,22 +192,22 @@ class _Limits:
 
 def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], examples: int) -> CheckedRun:
     file = source.path or source.place
-    run, found, lines = read_usable(source, examples)
+    run, findings, lines = read_usable(source, examples)
     if run is None:
-        return CheckedRun(source.name or plain_name(file), file, lines, findings=found)
-    found += _topics(run, limits, examples)
+        return CheckedRun(source.name or plain_name(file), file, lines, findings=findings)
+    findings += _topics(run, limits, examples)
     if limits.corpus is not None and (outside := _outside(run.pairs.docs, limits.corpus)):
         where = ((run.pairs.where(row), f"{run.pairs.describe(row)}.") for row in outside[:examples])
-        found.append(Finding.of("outside_corpus", len(outside), lines, examples=where))
+        findings.append(Finding.of("outside_corpus", len(outside), lines, examples=where))
     more: dict[str, Any] = {}
     if limits.qrels is not None and not set(limits.qrels.query_ids).isdisjoint(run.query_ids):
         more, strange = _effects(run, limits.qrels, measures)
-        found += [Finding.of("none_judged", 1, examples=[(Place(file), strange)])] if strange else []
+        findings += [Finding.of("none_judged", 1, examples=[(Place(file), strange)])] if strange else []
     # Among tied documents the stated rank contradicts nothing.
     rows, tied = ranked_rows(run, order="line" if run.stated_rank is None else "rank")
-    found += _contradictions(run, rows, lines, examples)
-    found += _ties(run, rows, tied, lines, more.get("effects", ()))
-    return CheckedRun(source.name or run.name, file, lines, len(run.query_ids), found, **more)
+    findings += _contradictions(run, rows, lines, examples)
+    findings += _ties(run, rows, tied, lines, more.get("effects", ()))
+    return CheckedRun(source.name or run.name, file, lines, len(run.query_ids), findings, **more)
 
 
 def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes]:
@@ -247,7 +245,6 @@ def topic_ids(given: Given) -> list[str]:
 
 
 def _topics(run: Run, limits: _Limits, examples: int) -> Iterator[Finding]:
-    """Topics that are missing, foreign, empty or too long."""
     size, names = np.bincount(run.pairs.topic, minlength=len(run.query_ids)), run.query_ids
     if (expected := limits.expected) is not None:
         there, wanted = set(names), set(expected)
@@ -257,29 +254,32 @@ def _topics(run: Run, limits: _Limits, examples: int) -> Iterator[Finding]:
             alike = alike_topics(RunNotes(missing, [names[at] for at in foreign.tolist()]))
             yield Finding.of("missing_topics", len(missing), len(wanted), f": {some(missing)}{alike and f' ({alike})'}")
         if foreign.size:
-            told = [f'topic "{names[at]}" begins here.' for at in foreign.tolist()]
-            where = zip(_first_lines(run, foreign[:examples]), told, strict=False)
+            where = _beginnings(run, foreign[:examples].tolist())
             # Judgments of a part of the topics are usual; a list of topics is what was asked for.
             by_list = limits.topics is not None
             nobody = f" (nobody judged {'it' if foreign.size == 1 else 'them'})"
             more, severity = ("", None) if by_list else (nobody, WARNING)
             yield Finding.of("foreign_topics", foreign.size, len(names), more, where, severity)
     if limits.depth is not None and (long := np.flatnonzero(size > limits.depth)).size:
-        told = [f'topic "{names[at]}" has {size[at]:,} documents.' for at in long.tolist()]
-        where = zip(_first_lines(run, long[:examples], limits.depth), told, strict=False)
+        where = (
+            (_line_in(run, at, limits.depth), f'topic "{names[at]}" has {size[at]:,} documents.')
+            for at in long[:examples].tolist()
+        )
         yield Finding.of("too_many", long.size, len(names), f" ({limits.depth:,})", where)
     if empty := [names[at] for at in np.flatnonzero(size == 0).tolist()]:
         yield Finding.of("empty", len(empty), len(names), f": {some(empty)}")
 
 
-def _first_lines(run: Run, topics: Ints, before: int = 0) -> Iterator[Place]:
-    """Where each of these topics begins, or goes on behind so many documents."""
-    for topic in topics.tolist():
-        yield run.pairs.where(int(np.flatnonzero(run.pairs.topic == topic)[before]))
+def _line_in(run: Run, topic: int, before: int = 0) -> Place:
+    """The line of a topic before which it has so many documents."""
+    return run.pairs.where(int(np.flatnonzero(run.pairs.topic == topic)[before]))
+
+
+def _beginnings(run: Run, topics: list[int]) -> Iterator[tuple[Place, str]]:
+    return ((_line_in(run, topic), f'topic "{run.query_ids[topic]}" begins here.') for topic in topics)
 
 
 def _ties(run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[TieEffect]) -> Iterator[Finding]:
-    """Find tied rows, and those that single precision adds."""
     topic, score = run.pairs.topic[rows], run.score[rows]
     first_of_topic = np.flatnonzero(np.diff(topic, prepend=-1))
     rank = np.arange(tied.size) - np.repeat(first_of_topic, np.diff(first_of_topic, append=tied.size))
@@ -305,7 +305,7 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
     """
     pairs, score, ranks, lines = run.pairs, run.score, run.stated_rank, run.pairs.rows_by_topic()
 
-    def found(kind: str, order: Ints, column: NDArray[Any], words: Callable[[int, int], str]) -> Iterator[Finding]:
+    def falling(kind: str, order: Ints, column: NDArray[Any], words: Callable[[int, int], str]) -> Iterator[Finding]:
         """Neighbours in this order of which the lower has less in the column."""
         falls = (column[order][1:] < column[order][:-1]) & (pairs.topic[order][1:] == pairs.topic[order][:-1])
         if falls.any():
@@ -318,7 +318,7 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
             yield Finding.of(kind, upper.size, lines_read, examples=where, topics=topics)
 
     if ranks is not None:
-        yield from found(
+        yield from falling(
             "rank_against_score",
             rows,
             ranks,
@@ -327,7 +327,7 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
                 f"and the higher score {score[above]:.12g}"
             ),
         )
-    yield from found(
+    yield from falling(
         "line_against_score",
         lines,
         -score,
@@ -335,11 +335,10 @@ def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Ite
     )
     if ranks is not None:
         words = lambda above, below: f"rank {ranks[below]}, the one above {ranks[above]}"  # noqa: E731
-        yield from found("line_against_rank", lines, ranks, words)
+        yield from falling("line_against_rank", lines, ranks, words)
         gaps = _topics_with_gaps(pairs.topic, ranks)
         if gaps.size and lines_read == len(run):  # lines that could not be used leave gaps of their own
-            told = (f'topic "{run.query_ids[topic]}" begins here.' for topic in gaps.tolist())
-            first = zip(_first_lines(run, gaps[:examples]), told, strict=False)
+            first = _beginnings(run, gaps[:examples].tolist())
             yield Finding.of("rank_gaps", gaps.size, len(run.query_ids), examples=first)
 
 

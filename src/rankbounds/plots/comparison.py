@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.checking.findings import Checks
-from rankbounds.checking.findings import places as places_by_ties
 from rankbounds.comparison.collections.result import CollectionsComparison
 from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.similarity import Similarity
@@ -98,7 +97,7 @@ def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
         return [row for row in found if row["mean"] is not None]
     if isinstance(result, Checks):
         names = [effect.measure for run in result.runs for effect in run.effects]
-        rows = places_by_ties(result.runs, names.index(measure) if measure else 0)
+        rows = result.ranking(names.index(measure) if measure else 0)
     else:
         rows = (result.mean() if isinstance(result, Scores) else result).rows()
     if not rows or "against" in rows[0]:
