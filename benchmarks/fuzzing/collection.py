@@ -204,7 +204,7 @@ JUDGMENTS: dict[str, Callable[[Collection], bytes]] = {
     "beir.tsv": lambda one: _delimited(
         ("query-id", "corpus-id", "score"), ((t, d, _number(g)) for t, d, g in _rows(one.grades)), "\t"
     ),
-    "quepid.csv": lambda one: _delimited(
+    "csv.quepid": lambda one: _delimited(
         ("query", "docid", "rating"), ((t, d, _number(g)) for t, d, g in _rows(one.grades))
     ),
     "elasticsearch.json": lambda one: _elasticsearch_request(one.grades),
@@ -222,7 +222,7 @@ RUNS: dict[str, Callable[[Collection], bytes]] = {
     "json": lambda one: _json(_records(one.scores, "score")),
     "beir.json": lambda one: _json(one.scores),
     "mteb.json": lambda one: _json({"mteb_model_meta": {"name": "m"}, "default": {"test": one.scores}}),
-    "quepid.csv": _quepid_snapshot,
+    "csv.quepid": _quepid_snapshot,
     "elasticsearch.json": _elasticsearch_response,
     "parquet": lambda one: _parquet(one.scores, "score"),
 }

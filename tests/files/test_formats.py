@@ -150,7 +150,7 @@ def test_quepid_ratings_and_snapshots(tmp_path):
     assert run.stated_rank.tolist() == [1, 2, 1]
     assert rb.read_qrels(snapshot).to_dict() == rb.read_qrels(ratings).to_dict()
     assert rb.evaluate(ratings, snapshot, "RR").to_dict()["s"]["RR"] == {"star, wars": 0.5, "cat": 0.0}
-    with pytest.raises(rb.DataError, match="no column for the position"):
+    with pytest.raises(rb.DataError, match="no column for the score"):
         rb.read_run(ratings)
 
 
@@ -226,14 +226,13 @@ class TestCommandLine:
     def test_formats_are_forced(self, tmp_path, capsys):
         table = written(tmp_path / "qrels", "query,docid,rating,source\nq1,a,1,human\n")
         run = written(tmp_path / "run", RUN)
-        assert self.call(capsys, "evaluate", table, run, "-m", "RR", "--formats", "quepid,beir")[0] == 0
         assert self.call(capsys, "evaluate", table, run, "-m", "RR", "--formats", "csv,beir")[0] == 0
         code, _, err = self.call(capsys, "evaluate", table, run, "--formats", "trec")
         assert code == 3
         assert "fields" in err
-        code, _, err = self.call(capsys, "evaluate", table, run, "--formats", "quebid")
+        code, _, err = self.call(capsys, "evaluate", table, run, "--formats", "biir")
         assert code == 2
-        assert 'Did you mean "quepid"?' in err
+        assert 'Did you mean "beir"?' in err
 
     @pytest.mark.parametrize("kind", sorted(set(OURS) - {"ir_datasets"}))
     def test_the_wrong_format_is_one_message_never_a_traceback(self, tmp_path, capsys, kind):
@@ -298,15 +297,28 @@ class TestLabelSources:
             rb.probability.label_probabilities({"q": {"a": 1, "z": 3}}, human)
 
 
-def test_a_table_of_ranks_is_not_to_be_renamed(command, tmp_path):
-    """A rank called a score would turn the ranking over."""
-    (tmp_path / "qrels.csv").write_text("query,docid,rating\nq,a,1\nq,b,0\n")
-    (tmp_path / "run.csv").write_text("query,docid,position\nq,a,1\nq,b,2\n")
-    code, _, told = command("evaluate", tmp_path / "qrels.csv", tmp_path / "run.csv")
-    assert code == 3
-    assert "Rename" not in told
-    assert "--formats quepid" in told
-    code, out, _ = command(
-        "evaluate", tmp_path / "qrels.csv", tmp_path / "run.csv", "--formats", "quepid", "-m", "RR", "--format", "json"
-    )
-    assert (code, json.loads(out)[0]["value"]) == (0, 1)
+@pytest.mark.parametrize("separator", ",;\t")
+def test_a_rank_is_enough(tmp_path, separator):
+    """In tables and frames: the first comes first, and ranks stay what they are."""
+    rows = ["query,docid,Position,note", "q,a,1,x", "q,b,2,", "r,b,10,", "r,a,9,"]
+    run = rb.read_run(written(tmp_path / "run", "\n".join(rows).replace(",", separator) + "\n"))
+    assert run.stated_rank.tolist() == [1, 2, 10, 9]
+    assert list(run.to_dict()["r"].values()) == [-10.0, -9.0]
+    columns = {"query": ["q", "q"], "docid": ["a", "b"], "rank": [1, 2]}
+    assert rb.Run(polars.DataFrame(columns)).to_dict() == rb.Run(columns).to_dict() == {"q": {"a": -1.0, "b": -2.0}}
+    polars.DataFrame(columns).write_parquet(tmp_path / "run.parquet")
+    assert rb.read_run(tmp_path / "run.parquet").to_dict() == rb.Run(columns).to_dict()
+    with pytest.raises(rb.DataError, match=r'"Position" holds .x., which is not a whole number'):
+        rb.read_run(written(tmp_path / "odd", "query,docid,Position\nq,a,x\n"))
+    with pytest.raises(rb.DataError, match="no column for the score"):  # another one was named
+        rb.read_run(tmp_path / "run", columns={"score": "points"})
+
+
+def test_an_empty_grade_is_a_document_that_nobody_judged(tmp_path):
+    rows = ["query_id;doc_id;relevance;source", "q;a;1;human", "q;b;;human", "q;a;0;llm"]
+    path = written(tmp_path / "labels.csv", "\n".join(rows) + "\n")
+    assert rb.Qrels.by_source(path)["human"].to_dict() == {"q": {"a": 1.0}}
+    with pytest.raises(rb.DataError, match="no document has a relevance"):
+        rb.read_qrels(written(tmp_path / "none.csv", "query_id,doc_id,relevance\nq,a,\n"))
+    with pytest.raises(rb.DataError, match="not a finite number"):
+        rb.read_run(written(tmp_path / "run.csv", "query_id,doc_id,score\nq,a,\n"))

@@ -354,7 +354,7 @@ def read_run(
     name : str, optional
         The name; by default its tag, then its file's name without endings.
     formats : str, optional
-        The format, such as ``"trec"``, ``"csv"`` or ``"quepid"``; by default recognised from the contents.
+        The format, such as ``"trec"``, ``"csv"`` or ``"beir"``; by default recognised from the contents.
     columns : mapping, optional
         The columns of a table with other names: ``{"query_id": "q", "doc_id": "d", "score": "s"}``.
     lenient : bool, default False

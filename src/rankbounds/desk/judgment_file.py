@@ -20,7 +20,7 @@ from pathlib import Path
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.columns.ids import BLANKS
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files import text_formats, trec
+from rankbounds.files import delimited, trec
 from rankbounds.files.formats import pair_of_names, recognise
 from rankbounds.files.named_columns import QRELS_COLUMNS, find_column, found_columns
 from rankbounds.files.opening import text_of
@@ -130,7 +130,7 @@ class Records:
         else:
             text = text_of(name, self.header + b"\n" + body + b"\n")
             own = {"query_id": self.query, "doc_id": self.doc, "relevance": self.value}
-            read = text_formats.read_delimited(text, QRELS_COLUMNS.renamed(own))
+            read = delimited.read_delimited(text, QRELS_COLUMNS.renamed(own))
         return read.pairs.topics[0], read.pairs.docs[0], float(read.numbers[0])
 
 
@@ -240,9 +240,9 @@ class JudgmentFile:
         kind = kind or recognise(text, name, names)
         if kind == "trec":
             return Records()
-        if kind not in ("csv", "tsv", "quepid"):
+        if kind not in ("csv", "tsv"):
             raise UsageError(f"{name}: the format is {kind}. {READ_ONLY}")
-        columns, separator = text_formats.header(text), text_formats.header_separator(text) or ","
+        columns, separator = delimited.header(text), delimited.header_separator(text) or ","
         header = next(text.lines(), b"").removesuffix(b"\r")
         query, doc, value, _, source, *_ = found_columns(columns, names, name)
         return Records(kind, columns, query, doc, value, header, separator, source, self._source)

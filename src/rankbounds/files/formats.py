@@ -11,7 +11,7 @@ from functools import partial
 from typing import IO, Any
 
 from rankbounds.errors import DataError, UsageError, did_you_mean
-from rankbounds.files import objects, parquet, text_formats, trec
+from rankbounds.files import delimited, objects, parquet, trec
 from rankbounds.files.compression import compression_of, is_compressed
 from rankbounds.files.json_formats import IN_JSON, Format
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
@@ -27,14 +27,15 @@ from rankbounds.files.opening import (
     text_of,
 )
 from rankbounds.files.records import parse_json
-from rankbounds.files.text_formats import IN_TEXT
 from rankbounds.plugins import load_plugins
 
-_MARKS = (b"\t", b",", b"{", b"[", b"#")
+_MARKS = (b"\t", b",", b";", b"{", b"[", b"#")
 """What the first line holds of a format other than TREC's, or of TREC's where comments come first."""
 _LARGEST_ROW = 1 << 22
 """How much of a file is looked at to see its first row."""
-OURS = ("trec", "prefs", "csv", "tsv", "jsonl", "parquet", *IN_JSON, *IN_TEXT, "ir_datasets")
+OURS = ("trec", "prefs", "csv", "tsv", "jsonl", "parquet", *IN_JSON, "ir_datasets")
+IN_TEXT: dict[str, Format] = {}
+"""Those of other packages."""
 
 
 def known_formats() -> tuple[str, ...]:
@@ -46,7 +47,7 @@ def known_formats() -> tuple[str, ...]:
 
 
 def pair_of_names(given: str | tuple[str | None, str | None] | None) -> tuple[str | None, str | None]:
-    """Return the formats of judgments and of runs, from ``"beir"`` or ``"quepid,elasticsearch"``."""
+    """Return the formats of judgments and of runs, from ``"beir"`` or ``"csv,elasticsearch"``."""
     if given is None:
         return None, None
     parts = [part.strip() for part in given.split(",")] if isinstance(given, str) else list(given)
@@ -101,7 +102,7 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
     if kind == "jsonl":
         return columns_of_json_lines(text, names)
     if kind in ("csv", "tsv"):
-        return text_formats.read_delimited(text, names)
+        return delimited.read_delimited(text, names)
     if kind == "prefs" and not names.of_judgments:
         raise DataError(text.name, "the format prefs holds preferences, but a run was expected.")
     layout = partial(trec.qrels_layout, preferences=kind == "prefs") if names.of_judgments else trec.run_layout
@@ -120,7 +121,7 @@ def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     for name, known in IN_TEXT.items():
         if known.recognises(text):
             return name
-    return "csv" if text_formats.has_header(text, names) or ending == ".csv" else "trec"
+    return "csv" if delimited.has_header(text, names) or ending == ".csv" else "trec"
 
 
 def _is_row(line: bytes, names: ColumnNames) -> bool:
@@ -171,7 +172,7 @@ def columns_in(path: str) -> list[str]:
         return [*map(str, objects.frame_columns(parquet.read_frame(path, start)) or ())]
     if start[:1] not in (b"{", b"["):
         first = text_of(path, start.split(b"\n")[0] or b" ")
-        return text_formats.header(first) if text_formats.header_separator(first) else []
+        return delimited.header(first) if delimited.header_separator(first) else []
     text = start.decode("utf-8", "surrogateescape")
     try:
         row, _ = json.JSONDecoder().raw_decode(text, text.find("{") if text[0] == "[" else 0)

@@ -50,8 +50,8 @@ class ColumnNames:
 
     value: tuple[str, ...]
     what: str
-    query: tuple[str, ...] = QUERY_NAMES
-    doc: tuple[str, ...] = DOC_NAMES
+    query: tuple[str, ...] = (*QUERY_NAMES, "query text", "query_text")
+    doc: tuple[str, ...] = (*DOC_NAMES, "doc id")
     rank: tuple[str, ...] = ("rank",)
     source: tuple[str, ...] = ("source",)
     """Who or what made a label: people, a language model, clicks."""
@@ -135,21 +135,20 @@ def find_column(columns: Iterable[str], known: tuple[str, ...]) -> str | None:
 
 
 def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundColumns:
-    """Return the columns of a run, or of judgments, in a table; raise if one is missing."""
+    """Return the columns of a run, or of judgments, in a table; raise if one is missing.
+
+    Where a run has no score its rank is enough: it is the value, too.
+    """
 
     def needed(ours: str, known: tuple[str, ...], what: str) -> str:
         found = find_column(columns, known)
         if found is None:
-            ranked = find_column(columns, POSITION_NAMES) if names.of_run and known == names.value else None
             others = {name for several in (names.query, names.doc, names.value) for name in several}
             own = next((name for name in columns if name.lower() not in others), "NAME")
             raise DataError(
                 source,
                 f"no column for the {what}: this table has {', '.join(columns)}.",
-                f"Say which one it is: --columns {ours}={own} (in Python columns={{'{ours}': '{own}'}})."
-                if ranked is None
-                else f'Scores fall from rank to rank: add minus "{ranked}" as {ours}, or read a CSV file as quepid '
-                "does (--formats quepid), by its ranks.",
+                f"Say which one it is: --columns {ours}={own} (in Python columns={{'{ours}': '{own}'}}).",
             )
         if [name.lower() for name in columns].count(found.lower()) > 1:
             raise DataError(source, f'two columns are called "{found}".', "Rename or drop one.")
@@ -160,10 +159,14 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
         if found is None and names.of_judgments and getattr(names, field) != getattr(ColumnNames, field):
             named = ", ".join(getattr(names, field))
             raise DataError(source, f'there is no column "{named}": this table has {", ".join(columns)}.')
+    value = names.value
+    if value == RUN_COLUMNS.value and find_column(columns, value) is None:
+        further["rank"] = rank = find_column(columns, (*names.rank, *POSITION_NAMES))
+        value = value if rank is None else (rank.lower(),)
     return FoundColumns(
         needed("query_id", names.query, "query id"),
         needed("doc_id", names.doc, "document id"),
-        needed(names.value_name, names.value, names.value_name),
+        needed(names.value_name, value, names.value_name),
         **further,
     )
 
@@ -197,7 +200,7 @@ def holds_both(columns: Iterable[str], names: Sequence[ColumnNames]) -> bool:
 
 def question_column(columns: Iterable[str], names: ColumnNames) -> str | None:
     """The column that identifies the question."""
-    own = names.query if names.query != QUERY_NAMES else QUESTION_NAMES
+    own = names.query if names.query != ColumnNames.query else QUESTION_NAMES
     return find_column(columns, own)
 
 
@@ -207,7 +210,7 @@ def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[
         question, lists = question_column(columns, names), list_candidates(columns, names)
         more = [name for name in (question, turn_column(columns, names)) if name is not None]
         return [*lists, *more] if lists else columns
-    return [name for name in found_columns(columns, names, source) if name is not None]
+    return list(dict.fromkeys(name for name in found_columns(columns, names, source) if name is not None))
 
 
 @dataclass(frozen=True)
@@ -245,7 +248,7 @@ class Columns:
         cls,
         query_ids: Iterable[Any],
         doc_ids: Iterable[Any],
-        values: Iterable[Any],
+        values: Iterable[Any] | None,
         *,
         value_name: str,
         source: Source | str,
@@ -254,10 +257,12 @@ class Columns:
     ) -> Columns:
         """Make it from columns of equal length; ``names`` are their names in messages.
 
-        If a row holds a query's documents as a list, its values and ``further`` columns may be lists, too.
+        If a row holds a query's documents as a list, its values and ``further`` columns may be lists, too. Without
+        values the ranks order the documents.
         """
         where = source if isinstance(source, Source) else Source(source, "row")
-        queries, docs, numbers = map(_with_length, (query_ids, doc_ids, values))
+        queries, docs = map(_with_length, (query_ids, doc_ids))
+        numbers = _with_length(further["ranks"] if values is None else values)
         if not len(queries) == len(docs) == len(numbers):
             raise DataError(
                 where.name,
@@ -278,6 +283,7 @@ class Columns:
                 shown = shown_value(column[row])
                 problem = f'the column "{name}" holds {shown}, which is not a whole number up to 2**53.'
                 raise DataError(where.place(row), problem)
+        numbers = -further["ranks"] if values is None else numbers
         checked = Ids.checked(docs, id_in(names and names.doc, "document id"), where.place)
         for field, what in (("subtopics", "subtopic"), ("strata", "stratum")):
             if further.get(field) is not None:

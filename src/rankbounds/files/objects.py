@@ -170,7 +170,7 @@ def columns_of_table(header: list[str], get: Callable[[str], Any], names: Column
     return Columns.of(
         id_column(get(found.query)),
         id_column(get(found.doc)),
-        number_column(get(found.value)),
+        None if found.value == found.rank else number_column(get(found.value)),
         value_name=found.value,
         source=source,
         names=found,

@@ -16,7 +16,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files import named_columns, parquet, text_formats, trec
+from rankbounds.files import delimited, named_columns, parquet, trec
 from rankbounds.files.objects import columns_of, columns_of_json_lines
 from rankbounds.files.opening import format_ending, read_text
 from rankbounds.probability.documents import UnjudgedDocuments
@@ -108,8 +108,8 @@ def read_probabilities(path: str, otherwise: float | None = None) -> ByDocument:
         text = read_text(path)
         if format_ending(path) in (".jsonl", ".ndjson"):
             return _by_document(columns_of_json_lines(text, DOCUMENT_COLUMNS), otherwise)
-        if any(name.lower() in PROBABILITY_NAMES for name in text_formats.header(text)):
-            return _by_document(text_formats.read_delimited(text, DOCUMENT_COLUMNS), otherwise)
+        if any(name.lower() in PROBABILITY_NAMES for name in delimited.header(text)):
+            return _by_document(delimited.read_delimited(text, DOCUMENT_COLUMNS), otherwise)
         lines = trec.read_lines(text, _layout)
         return ByDocument(lines.pairs, lines.numbers, otherwise)
     except UsageError as error:  # what would be wrong usage in a call is bad data in a file

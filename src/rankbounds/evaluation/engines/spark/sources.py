@@ -94,6 +94,8 @@ def source_of_frame(
 
     place = path or ("the runs" if name is None else f'run "{name}"')
     query, doc, value, rank, _, run, *_ = found_columns(frame.columns, RUN_COLUMNS.renamed(reading.columns), place)
+    if value == rank:
+        raise DataError(place, "this frame has ranks, but no scores.", "Add a column score, such as minus the rank.")
     types = dict(frame.dtypes)
     for column in (query, doc):
         if types[column] not in ("string", "int", "bigint", "smallint", "tinyint"):

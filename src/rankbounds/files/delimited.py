@@ -1,21 +1,14 @@
-"""Judgments and runs in other text formats than TREC's: CSV and TSV with named columns, Quepid's exports.
-
-Quepid exports ratings (``query,docid,rating``) and snapshots (``Query Text,Doc ID,Doc Position,Rating``). An empty
-rating is an unrated document.
-"""
+"""Tables with a header line and commas, tabs or semicolons; an empty grade is a document that nobody judged."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rankbounds.arrays import Bytes, Ints
-from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import BLANKS, Ids, past
 from rankbounds.columns.pairs import Source
 from rankbounds.errors import DataError, Place
-from rankbounds.files.json_formats import Format
 from rankbounds.files.named_columns import (
-    POSITION_NAMES,
     RUN_COLUMNS,
     ColumnNames,
     Columns,
@@ -26,10 +19,7 @@ from rankbounds.files.named_columns import (
 )
 from rankbounds.files.objects import columns_of_table
 from rankbounds.files.opening import Text
-from rankbounds.files.records import numbered_cells, padded_row
-
-QUEPID_QUERY, QUEPID_DOC = ("query", "query text", "query_text"), ("docid", "doc id", "doc_id")
-QUEPID_RATING = ("rating",)
+from rankbounds.files.records import numbered_cells, padded_row, separator_in
 
 
 def header(text: Text) -> list[str]:
@@ -39,9 +29,8 @@ def header(text: Text) -> list[str]:
 
 
 def header_separator(text: Text) -> str | None:
-    """Return the separator of the names in the first line: a tab, a comma, or none."""
-    first = text.first_line
-    return "\t" if b"\t" in first else "," if b"," in first else None
+    """Return the separator of the names in the first line: a tab, a comma or a semicolon, or none."""
+    return separator_in(text.first_line.decode("utf-8", "replace"), "\t,;")
 
 
 def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
@@ -61,8 +50,15 @@ def read_delimited(text: Text, names: ColumnNames) -> Columns:
             f"{', '.join(names.doc)} and one of {', '.join(names.value)}.",
         )
     wanted_columns(header(text), names, text.name)
-    table = delimited_columns(text)
-    return columns_of_table(list(table), table.__getitem__, names, Source(text.name, "row"))
+    table, source = delimited_columns(text), Source(text.name, "row")
+    if not has_lists(table, names):
+        value, rank = found_columns(list(table), names, text.name)[2:4]
+        filled = np.flatnonzero(table[value].length)
+        if (names.of_judgments or value == rank) and filled.size < len(table[value]):
+            if not filled.size:
+                raise DataError(text.name, f"no document has a {value}.")
+            table, source = {name: column.take(filled) for name, column in table.items()}, Source(text.name)
+    return columns_of_table(list(table), table.__getitem__, names, source)
 
 
 def delimited_columns(text: Text) -> dict[str, Ids]:
@@ -104,52 +100,3 @@ def _strip(text: Bytes, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     start = np.minimum(past(start, text, 1, blanks=True), end)
     end = np.maximum(past(end, text, -1, blanks=True), start)
     return start, end - start
-
-
-def _is_quepid(text: Text) -> bool:
-    if header_separator(text) != ",":
-        return False
-    names = header(text)
-    rated = find_column(names, QUEPID_RATING) or find_column(names, POSITION_NAMES[:1])
-    return bool(find_column(names, QUEPID_QUERY) and find_column(names, QUEPID_DOC) and rated)
-
-
-def read_quepid_judgments(text: Text) -> Columns:
-    """The documents that have a rating."""
-    return _read_quepid(text, ColumnNames(QUEPID_RATING, "judgments", QUEPID_QUERY, QUEPID_DOC), "rating")
-
-
-def read_quepid_run(text: Text) -> Columns:
-    """The documents of a snapshot by their position."""
-    names = ColumnNames(POSITION_NAMES, "run", QUEPID_QUERY, QUEPID_DOC, called="position")
-    return _read_quepid(text, names, "position")
-
-
-def _read_quepid(text: Text, names: ColumnNames, value: str) -> Columns:
-    table = delimited_columns(text)
-    found = found_columns(list(table), names, text.name)
-    rows = np.flatnonzero((table[found.doc].length > 0) & (table[found.value].length > 0))
-    if not rows.size:
-        raise DataError(text.name, f"no document has a {value}.")
-    queries, docs, values = (table[name].take(rows) for name in found[:3])
-    return Columns.of(
-        queries,
-        docs,
-        -finite_numbers(values)[0] if names.of_run else values,
-        value_name=found.value,
-        source=Source(text.name),
-        ranks=values if names.of_run else None,
-        names=found._replace(rank=found.value, run=None),
-    )
-
-
-IN_TEXT = {
-    "quepid": Format(
-        "ratings and snapshots exported by Quepid",
-        _is_quepid,
-        read_quepid_judgments,
-        read_quepid_run,
-        parsed=False,
-    ),
-}
-"""In the order in which they are tried."""
