@@ -28,7 +28,6 @@ COMMANDS = {
     "check": "check runs --qrels qrels.txt",
     "judge-next": "judge-next qrels.txt runs --budget 5",
     "topics": "topics --deviation 0.2 --difference 0.05 --systems 10",
-    "topics for an interval": "topics --deviation 0.2 --width 0.1",
 }
 
 

@@ -9,54 +9,30 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
+from scipy import stats
 
 import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.cli import main
-from rankbounds.evaluation.mean_intervals import intervals_of_means
 from rankbounds.stats.equivalence import p_of_margin
-from rankbounds.stats.power import topics_for_range, topics_for_width
 from rankbounds.stats.significance import Resampling, p_values
 
 
-def power_of_range(topics, difference, deviation, systems, alpha):
-    """The power of a two-way analysis of variance with topics as blocks; the residual's variance is half of that."""
-    effects = np.zeros(systems)
-    effects[0], effects[1] = difference / 2, -difference / 2
-    degrees = systems - 1, (systems - 1) * (topics - 1)
-    noncentral = topics * (effects**2).sum() / (deviation**2 / 2)
-    return stats.ncf.sf(stats.f.isf(alpha, *degrees), *degrees, noncentral)
-
-
-def expected_width(topics, deviation, confidence):
-    """The mean width of a t interval, by the chi distribution of its deviation."""
-    chi = integrate.quad(lambda x: x * stats.chi.pdf(x, topics - 1), 0, np.sqrt(topics) + 40)[0]
-    return 2 * stats.t.ppf((1 + confidence) / 2, topics - 1) * deviation * chi / np.sqrt((topics - 1) * topics)
+def power_of_two(topics, difference, deviation, alpha):
+    """The power of an analysis of variance of two systems with topics as blocks, whose F is the square of t."""
+    degrees = 1, topics - 1
+    return stats.ncf.sf(stats.f.isf(alpha, *degrees), *degrees, topics * (difference / deviation) ** 2)
 
 
 def least(enough):
     return next(topics for topics in range(2, 10_000) if enough(topics))
 
 
-@pytest.mark.parametrize("systems", [2, 3, 10])
-@pytest.mark.parametrize(("difference", "deviation"), [(0.1, 0.2), (0.05, 0.15), (0.3, 0.2)])
-def test_the_range_of_systems_one_number_after_the_other(systems, difference, deviation):
-    found = topics_for_range(np.array([difference]), np.array([deviation]), systems, 0.05, 0.8)
-    assert found == [least(lambda n: power_of_range(n, difference, deviation, systems, 0.05) >= 0.8)]
-
-
 @given(st.floats(0.02, 0.5), st.floats(0.05, 0.4), st.sampled_from([0.5, 0.8, 0.95]))
 @settings(max_examples=30, deadline=None)
-def test_two_systems_are_the_paired_t_test(difference, deviation, power):
-    found = topics_for_range(np.array([difference]), np.array([deviation]), 2, 0.05, power)
-    assert [max(6, *found.tolist())] == [rb.stats.topics_needed(difference, deviation, 0.05, power)]
-
-
-@pytest.mark.parametrize(("deviation", "width"), [(0.2, 0.1), (0.2, 0.5), (0.05, 0.2), (0.3, 0.1)])
-def test_widths_one_number_after_the_other(deviation, width):
-    found = topics_for_width(np.array([deviation]), width, 0.95)
-    assert found == [max(6, least(lambda n: expected_width(n, deviation, 0.95) <= width))]  # of fewer there is none
+def test_topics_one_number_after_the_other(difference, deviation, power):
+    expected = least(lambda topics: power_of_two(topics, difference, deviation, 0.05) >= power)
+    assert rb.stats.topics_needed(difference, deviation, 0.05, power) == max(6, expected)
 
 
 @pytest.mark.parametrize("level", [0.05, 0.05 / 45])
@@ -72,35 +48,6 @@ def test_so_many_topics_find_the_difference_as_often_as_planned(effect, level):
     assert (p_of_margin(equal, effect, "t", Resampling(), rb.AP()) < level).mean() >= 0.75
 
 
-@pytest.mark.parametrize("width", [0.15, 0.3, 0.6])
-@pytest.mark.parametrize(
-    "scores", [[1.0] * 6 + [0.9, 0.7], [1.0, 0.5, 0.2, 0.0, 1.0, 1.0, 1.0, 0.1], [1.0] * 8, [0.4, 0.6, 0.5, 0.7]]
-)
-def test_the_interval_that_evaluate_prints_is_as_narrow_as_planned(scores, width):
-    scored = scores_of(np.array([scores])[..., None], measures=("RR",))
-    (row,) = rb.stats.plan_topics(scored, width=width).rows()
-    drawn = np.random.default_rng(1).choice(scores, (2000, row["topics"]))
-    low, high = intervals_of_means(drawn, 0.0, 1.0)
-    assert (high - low).mean() == pytest.approx(width, rel=0.15, abs=0.02) or row["topics"] <= 6
-    fewer_low, fewer_high = intervals_of_means(drawn[:, : max(2, row["topics"] * 3 // 4)], 0.0, 1.0)
-    assert (fewer_high - fewer_low).mean() > 0.97 * width
-
-
-def test_made_topics_find_the_range_as_often_as_planned():
-    systems, difference, deviation = 4, 0.1, 0.2
-    (topics,) = topics_for_range(np.array([difference]), np.array([deviation]), systems, 0.05, 0.8).tolist()
-    generator = np.random.default_rng(1)
-    means = np.array([difference / 2, -difference / 2, 0, 0])[:, None]
-    found = 0
-    for _ in range(600):
-        scores = means + generator.normal(0, 0.3, topics) + generator.normal(0, deviation / 2**0.5, (systems, topics))
-        residual = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
-        between = topics * ((scores.mean(axis=1) - scores.mean()) ** 2).sum() / (systems - 1)
-        f = between / ((residual**2).sum() / (systems - 1) / (topics - 1))
-        found += stats.f.sf(f, systems - 1, (systems - 1) * (topics - 1)) < 0.05
-    assert found / 600 == pytest.approx(0.8, abs=0.045)
-
-
 def pilot(runs=3, topics=10):
     generator = np.random.default_rng(5)
     value = np.clip(0.5 + generator.normal(0, 0.15, topics) + generator.normal(0, 0.1, (runs, topics)), 0, 1)
@@ -111,28 +58,20 @@ def pilot(runs=3, topics=10):
 
 def test_a_pilot_pools_the_deviations_of_all_pairs():
     scores = pilot()
-    plan = rb.stats.plan_topics(scores, difference=0.05, margin=0.05, width=0.1, systems=3)
+    plan = rb.stats.plan_topics(scores, difference=0.05, margin=0.05, systems=3)
     value = scores.value[:, :, 0]
     pairs = [value[a] - value[b] for a, b in ((0, 1), (0, 2), (1, 2))]
     pooled = np.sqrt(np.mean([pair.var(ddof=1) for pair in pairs]))
     rows = {row["goal"]: row for row in plan.rows()}
     assert rows["difference"]["deviation"] == pytest.approx(pooled)
-    assert rows["interval of a mean"]["deviation"] == pytest.approx(np.sqrt(value.var(axis=1, ddof=1).mean()))
     assert rows["difference"]["topics"] == rb.stats.topics_needed(0.05, pooled)
     upper = pooled * np.sqrt(9 / stats.chi2.ppf(0.2, 9))
     assert rows["difference"]["topics_safe"] == rb.stats.topics_needed(0.05, upper)
     assert rows["difference among several"]["topics"] == rb.stats.topics_needed(0.05, pooled, 0.05 / 3)
-    order = [rows[goal]["topics"] for goal in ("difference", "range of all", "difference among several")]
-    assert order == sorted(order)
-    assert len(plan.rows()) == 6
-    assert "10 topics estimate it only roughly" in repr(plan)
-
-
-def test_one_run_plans_its_interval():
-    plan = rb.stats.plan_topics(pilot(1), width=0.1)
-    assert [row["goal"] for row in plan.rows()] == ["interval of a mean"]
+    assert len(plan.rows()) == 3
     with pytest.raises(rb.UsageError, match="two runs"):
         rb.stats.plan_topics(pilot(1), difference=0.1)
+    assert "10 topics estimate it only roughly" in repr(plan)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +80,8 @@ def test_one_run_plans_its_interval():
         ({"difference": 0.1}, "pilot"),
         ({"deviation": 0.1}, "What should the topics show"),
         ({"deviation": 0.1, "difference": -1.0}, "above 0"),
-        ({"deviation": 0.1, "width": 0.1, "systems": 1}, "number of systems must be a whole number from 2 on"),
-        ({"deviation": 0.1, "width": 0.1, "power": 2.0}, "power"),
+        ({"deviation": 0.1, "margin": 0.1, "systems": 1}, "number of systems must be a whole number from 2 on"),
+        ({"deviation": 0.1, "margin": 0.1, "power": 2.0}, "power"),
     ],
 )
 def test_what_cannot_be_planned(asked, problem):
@@ -168,12 +107,9 @@ def test_a_pilot_in_clusters_plans_clusters():
     value = np.clip(0.5 + generator.normal(0, 0.1, (2, 12))[:, number] + generator.normal(0, 0.02, (2, 36)), 0, 1)
     scores = scores_of(value[..., None], measures=("P@10",))
     clusters = dict(zip(scores.query_ids, map(str, number.tolist()), strict=True))
-    plan = rb.stats.plan_topics(scores, difference=0.05, width=0.1, clusters=clusters)
+    plan = rb.stats.plan_topics(scores, difference=0.05, margin=0.1, clusters=clusters)
     sums = (value[1] - value[0]).reshape(12, 3).mean(axis=1)
-    means = value.reshape(2, 12, 3).mean(axis=2)
-    deviations = [row["deviation"] for row in plan.rows()]
-    spread = np.sqrt(means.var(axis=1, ddof=1).mean())
-    assert deviations == pytest.approx([sums.std(ddof=1), spread, sums.std(ddof=1)])
+    assert [row["deviation"] for row in plan.rows()] == pytest.approx([sums.std(ddof=1)] * 2)
     assert plan.rows()[0]["topics"] == rb.stats.topics_needed(0.05, sums.std(ddof=1))
     assert "clusters" in plan.table().header
     assert "because 12 clusters estimate it only roughly" in plan.notes()[0]

@@ -43,7 +43,7 @@ COMMANDS = {
         ),
         "topics": (
             "comparisons",
-            "Plan how many topics (queries) an evaluation needs: sample size for a difference, a margin or an interval",
+            "Plan how many topics (queries) an evaluation needs: sample size for a difference or a margin",
         ),
     },
     "What changed between two versions?": {

@@ -210,12 +210,6 @@ def run_similarity(options: Options) -> None:
             type=scoring.share,
         ),
         Option(
-            "--width W",
-            "how many topics it takes for a confidence interval no wider than W",
-            type=scoring.share,
-            dest="interval_width",  # (width is that of tables for papers)
-        ),
-        Option(
             "--systems N",
             "how many systems will be compared with each other (default 2)",
             2,
@@ -223,29 +217,27 @@ def run_similarity(options: Options) -> None:
         ),
         Option(
             "--deviation S",
-            "without a pilot: the standard deviation, over topics, of the difference between two systems (with "
-            "--width: of the number that the interval is for)",
+            "without a pilot: the standard deviation, over topics, of the difference between two systems",
             type=float,
         ),
         Option("--power P", "the probability of finding a true difference (default 0.8)", 0.8),
     ),
     scoring.measures(("nDCG@10",)),
     scoring.ALPHA,
-    scoring.CONFIDENCE,
     *scoring.CLUSTERS,
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
 )
 def run_topics(options: Options) -> Any:
-    """Plan how many topics (queries) an evaluation needs: sample size for a difference, a margin or an interval.
+    """Plan how many topics (queries) an evaluation needs: sample size for a difference or a margin.
 
       rankbounds topics qrels.txt runs --difference 0.05
-      rankbounds topics --deviation 0.2 --difference 0.05 --systems 10 --width 0.1
+      rankbounds topics --deviation 0.2 --difference 0.05 --systems 10
 
     The runs are a pilot: what is needed depends on how much differences vary from topic to topic, which they show.
     Without a pilot give that deviation (for nDCG@10 of unlike systems 0.2 to 0.3 is usual, for variants of one system
-    0.05 to 0.15). With --systems the answer is also for the whole family: pairs corrected for their number, and the
-    analysis of variance. "topics safe" allows for a pilot that is small.
+    0.05 to 0.15). With --systems the answer is also for the whole family, its pairs corrected for their number.
+    "topics safe" allows for a pilot that is small.
     """
     from rankbounds.stats.planning import plan_topics
 
@@ -255,4 +247,4 @@ def run_topics(options: Options) -> Any:
         pilot = scoring.evaluate_from(options)
     clusters: Any = options.clusters or options.clusters_prefix
     clusters = clusters if pilot is None else call(options, Question).clusters_of(pilot)
-    return call(options, plan_topics, pilot, clusters=clusters, width=options.interval_width)
+    return call(options, plan_topics, pilot, clusters=clusters)

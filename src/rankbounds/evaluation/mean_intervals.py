@@ -142,22 +142,6 @@ def intervals_of_means(
     return _intervals(mean, error, same, ends, number, least, most, confidence, degrees)
 
 
-def expected_intervals(
-    pilot: Floats, least: float, most: float, topics: Ints, confidence: float, factor: Floats
-) -> tuple[Floats, Floats]:
-    """About the intervals that so many topics like those of a pilot (its last axis) have on average.
-
-    Deviations are taken ``factor`` times.
-    """
-    mean, deviation = pilot.mean(axis=-1), pilot.std(axis=-1, ddof=1)
-    same = deviation <= TOLERANCE * np.abs(mean)
-    span = most - least if math.isfinite(most - least) else 1.0
-    ends = [(np.abs(pilot - end) <= TOLERANCE * span).mean(axis=-1) for end in (least, most)]
-    error = factor * deviation / np.sqrt(topics)
-    number = np.broadcast_to(topics, error.shape)
-    return _intervals(mean, error, same, ends, number, least, most, confidence)
-
-
 def _intervals(
     mean: Floats,
     error: Floats,

@@ -14,16 +14,13 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.mean_intervals import expected_intervals
 from rankbounds.stats.equivalence import topics_for_margin
-from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, TESTS, check_test, least_of_signs, too_few
+from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, TESTS, check_test, least_of_signs
 
 MOST_TOPICS = 1 << 40
 """More topics than that are not worth reporting."""
 SMALLEST_LEVEL = 1e-12
 """A stricter level is lost in the rounding of 1 - alpha / 2."""
-SMALLEST_WIDTH = 1e-12
-"""Narrower intervals than that have no width."""
 LARGE_EFFECT = 20.0
 """Larger standardised effects take no fewer topics."""
 LARGEST_EFFECT = 1e4
@@ -161,103 +158,27 @@ def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float,
     return _least_topics(found, near, 2 * alpha, power).reshape(np.shape(difference))
 
 
-def topics_for_range(difference: Floats, deviation: Floats, systems: int, alpha: float, power: float) -> Ints:
-    """Count the topics with which an analysis of variance finds systems whose best and worst differ by this much.
-
-    All others lie in the middle, where they are hardest to find. Topics are blocks, and ``deviation`` is that of the
-    difference of two systems, so that for two systems this is the paired t test. 0 where no realistic number is enough.
-
-    Source: Sakai, Topic Set Size Design, Information Retrieval Journal 19, 2016 (there for unpaired scores).
-    """
-    from scipy.special import fdtri, ncfdtr
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effects = np.minimum(np.ravel(np.abs(difference) / deviation), LARGE_EFFECT)
-
-    def found(at: Ints, topics: Ints) -> Floats:
-        between, within = systems - 1, (systems - 1) * (topics - 1)
-        missed = ncfdtr(between, within, topics * effects[at] ** 2, fdtri(between, within, 1 - alpha))
-        return np.asarray(1 - np.nan_to_num(missed))
-
-    return _least_topics(found, effects, alpha, power).reshape(np.shape(effects))
-
-
-def topics_for_width(deviation: Floats, width: float, confidence: float = 0.95) -> Ints:
-    """Count the topics for which the t interval of a difference has this average width (Sakai's design).
-
-    At least as many as there is an interval of.
-    """
-    from scipy.special import stdtrit
-
-    deviation, wide = np.asarray(deviation, dtype=np.float64), np.ravel(deviation)
-
-    def found(at: Ints, topics: Ints) -> Floats:
-        half = _shrunk(topics) * stdtrit(topics - 1, (1 + confidence) / 2) * wide[at] / np.sqrt(topics)
-        return np.where(too_few(topics, confidence), 0.0, width / np.maximum(2 * half, SMALLEST_WIDTH))
-
-    return _narrow_enough(found, wide, width, confidence).reshape(deviation.shape)
-
-
-def topics_for_mean_width(
-    scores: Floats, limits: tuple[float, float], width: float, confidence: float, factors: Floats
-) -> Ints:
-    """Count the topics for which intervals of means, as ``evaluate`` prints them, are on average no wider.
-
-    ``scores`` are those of a pilot by runs and topics, whose deviations are taken times each of the ``factors``.
-    """
-
-    def found(at: Ints, topics: Ints) -> Floats:
-        low, high = expected_intervals(
-            scores, *limits, topics[:, None], confidence, (factors[at] * _shrunk(topics))[:, None]
-        )
-        return width / np.maximum((high - low).mean(axis=-1), SMALLEST_WIDTH)
-
-    deviation = np.sqrt(scores.var(axis=-1, ddof=1).mean())
-    return _narrow_enough(found, factors * deviation, width, confidence)
-
-
-def _shrunk(topics: Ints) -> Floats:
-    """By how much the deviation of so many topics is on average below the true one."""
-    from scipy.special import gammaln
-
-    return np.asarray(np.exp(gammaln(topics / 2) - gammaln((topics - 1) / 2)) * np.sqrt(2 / (topics - 1)))
-
-
-def _narrow_enough(found: Callable[[Ints, Ints], Floats], deviation: Floats, width: float, confidence: float) -> Ints:
-    """Return the least numbers of topics at which ``found`` reaches 1; 0: no realistic number does."""
-    from scipy.special import ndtri
-
-    guess = (2 * ndtri((1 + confidence) / 2) * deviation / width) ** 2
-    few = np.minimum(guess, MOST_TOPICS)
-    return np.where(guess > MOST_TOPICS, 0, _search(found, np.arange(deviation.size), few, 1.0))
-
-
-def _least_topics(found: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
-    """Return the least numbers of topics with this power: ``found`` is the power of effects by position."""
+def _least_topics(power_of: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
+    """The least numbers of topics at which ``power_of`` effects by position reaches ``power``; 0: none does."""
     from scipy.special import ndtri
 
     needed = np.zeros(effects.shape, dtype=np.int64)
     left = np.flatnonzero(effects > MOST_TOPICS**-0.5)
     # The normal distribution's answer is off by a topic or two, unless the power asked for is a low one.
     guess = ((ndtri(1 - alpha / 2) + ndtri(power)) / effects[left]) ** 2 + ndtri(1 - alpha / 2) ** 2 / 2
-    needed[left] = _search(found, left, guess, power)
-    return needed
-
-
-def _search(found: Callable[[Ints, Ints], Floats], left: Ints, guess: Floats, power: float) -> Ints:
-    """Return the least numbers of topics, from 2, at which ``found`` reaches ``power``; 0: none does."""
     many = np.clip(guess, 2, MOST_TOPICS).astype(np.int64) + 1
     few = np.ones(many.shape, dtype=np.int64)  # so many are not enough
-    while (short := np.flatnonzero(found(left, many) < power)).size:
+    while (short := np.flatnonzero(power_of(left, many) < power)).size:
         few[short], many[short] = many[short], 2 * many[short]
     below = np.maximum(many - 2, 2)
-    enough = found(left, below) >= power
+    enough = power_of(left, below) >= power
     few, many = np.where(enough, few, np.maximum(few, below)), np.where(enough, below, many)
     while (wide := np.flatnonzero(many - few > 1)).size:
         middle = (few[wide] + many[wide]) // 2
-        enough = found(left[wide], middle) >= power
+        enough = power_of(left[wide], middle) >= power
         few[wide], many[wide] = np.where(enough, few[wide], middle), np.where(enough, middle, many[wide])
-    return np.where(many <= MOST_TOPICS, many, 0)
+    needed[left] = np.where(many <= MOST_TOPICS, many, 0)
+    return needed
 
 
 def smallest_p_value(
