@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from rankbounds.rankings.rankings import Rankings
     from rankbounds.rankings.topic_facts import TopicFacts
 
-ABSENT = -1
-"""The level of a document that a group says nothing of."""
-
 
 @dataclass(frozen=True)
 class CountedPreferences:
@@ -67,6 +64,7 @@ class PreferenceFacts:
         number = int(self.groups.first[-1])
         distinct = np.unique(np.column_stack((self.group, self.subgroup)), axis=0)
         self.partial: Flags = np.bincount(distinct[:, 0], minlength=number) > 1
+        self._in_subgroups: dict[int, tuple[Ints, Flags, Flags]] = {}
         """Which groups have several subgroups."""
         self._check_repeats()
 
@@ -80,38 +78,15 @@ class PreferenceFacts:
             raise DataError(pairs.source.name, problem, "Keep one of the two lines.")
 
     @cached_property
-    def dense(self) -> Ints:
-        """Return the place of each entry's level among those of its group, from 0."""
-        order = np.lexsort((self.level, self.group))
-        group, level = self.group[order], self.level[order]
-        begins = np.diff(group, prepend=-1) != 0
-        steps = np.cumsum(~begins & (np.diff(level, prepend=0.0) > 0))
-        dense = np.empty(order.size, dtype=np.int64)
-        dense[order] = steps - np.maximum.accumulate(np.where(begins, steps, 0))
-        return dense
-
-    @cached_property
-    def by_level(self) -> tuple[Ints, Ints, Flags]:
-        """Return, for groups of one subgroup, levels by judgment and place of the group, the number of documents of
-        each level by group, and whether the lowest level of a group is 0.
-        """
-        whole = ~self.partial[self.group]
-        table = np.full((len(self.facts.qrels) + 2, max(1, int(self.groups.count.max(initial=1)))), ABSENT)
-        table[self.row[whole], self.place[whole]] = self.dense[whole]
-        sizes = np.zeros((self.partial.size, int(self.dense.max(initial=0)) + 1), dtype=np.int64)
-        np.add.at(sizes, (self.group[whole], self.dense[whole]), 1)
-        with_zero = np.zeros(self.partial.size, dtype=bool)
-        with_zero[self.group[whole & (self.level == 0)]] = True
-        return table, sizes, with_zero
-
-    @cached_property
     def _id_order(self) -> Ints:
         place = np.empty(len(self.facts.qrels), dtype=np.int64)
         place[np.lexsort(self.facts.qrels.pairs.docs.sort_keys()[::-1])] = np.arange(place.size)
         return place
 
-    def _stated_by(self, group: int) -> tuple[Ints, Flags, Flags]:
+    def stated_by(self, group: int) -> tuple[Ints, Flags, Flags]:
         """Return a group's documents, as rows of the judgments, which have level 0, and which is preferred to which."""
+        if group in self._in_subgroups:
+            return self._in_subgroups[group]
         entries = np.flatnonzero(self.group == group)
         rows, at = np.unique(self.row[entries], return_inverse=True)
         level, subgroup = self.level[entries], self.subgroup[entries]
@@ -121,26 +96,24 @@ class PreferenceFacts:
         if mixed.size:
             self._raise_contradiction(int(rows[at[mixed[0]]]), "has level 0 and another level")
         preferred = np.zeros((rows.size, rows.size), dtype=bool)
-        first, second = np.nonzero((subgroup[:, None] == subgroup) & (level[:, None] > level))
-        preferred[at[first], at[second]] = True
-        known = 0
-        while self.partial[group] and known < (number := int(np.count_nonzero(preferred))):
-            known = number
-            preferred |= (preferred.astype(np.float32) @ preferred.astype(np.float32)) > 0
-        if preferred.diagonal().any():
-            row = int(rows[np.flatnonzero(preferred.diagonal())[0]])
-            self._raise_contradiction(row, "is preferred to another document, and that one to it")
+        for number in np.unique(subgroup).tolist():
+            mine = subgroup == number
+            preferred[np.ix_(at[mine], at[mine])] |= np.greater.outer(level[mine], level[mine])
+        if self.partial[group]:
+            known = 0
+            while known < (number := int(np.count_nonzero(preferred))):
+                known = number
+                preferred |= (preferred.astype(np.float32) @ preferred.astype(np.float32)) > 0
+            if preferred.diagonal().any():
+                row = int(rows[np.flatnonzero(preferred.diagonal())[0]])
+                self._raise_contradiction(row, "is preferred to another document, and that one to it")
+            self._in_subgroups[group] = rows, zero, preferred
         return rows, zero, preferred
 
     def _raise_contradiction(self, row: int, what: str) -> None:
         pairs = self.facts.qrels.pairs
         remedy = "Preferences that contradict each other belong to different groups."
         raise DataError(pairs.source.name, f"within one group, {pairs.describe(row)} {what}.", remedy)
-
-    @cached_property
-    def in_subgroups(self) -> dict[int, tuple[Ints, Flags, Flags]]:
-        """Map groups of several subgroups to what they state."""
-        return {group: self._stated_by(group) for group in np.flatnonzero(self.partial).tolist()}
 
     @cached_property
     def of_several_groups(self) -> dict[int, tuple[Ints, Ints, Ints, Floats]]:
@@ -154,7 +127,7 @@ class PreferenceFacts:
         rows = np.unique(self.row[(self.group >= begin) & (self.group < end)])
         number = np.zeros((rows.size, rows.size))
         for group in range(begin, end):
-            own, _, preferred = self.in_subgroups.get(group) or self._stated_by(group)
+            own, _, preferred = self.stated_by(group)
             at = np.searchsorted(rows, own)
             number[np.ix_(at, at)] += preferred
         first, second = np.nonzero(np.triu(number + number.T))
@@ -175,24 +148,11 @@ class PreferenceFacts:
         number = np.repeat(np.arange(lists), count)
         place = np.arange(number.size) - np.repeat(np.cumsum(count) - count, count)
         group = self.groups.first[rankings.topic][number] + place
-        table, sizes, with_zero = self.by_level
-        level, size, zero = table[judgment[number], place[:, None]], sizes[group], with_zero[group]
-        retrieved = np.stack([(level == one).sum(axis=-1) for one in range(size.shape[1])], axis=-1)
-        nonrelevant = np.where(zero[:, None], np.stack((size - retrieved, retrieved), axis=-1)[:, 0], 0)
-        relevant = np.stack(((size - retrieved).sum(axis=-1), retrieved.sum(axis=-1)), axis=-1) - nonrelevant
-        if limited:
-            most = relevant[:, 1] if limited == "retrieved" else relevant.sum(axis=-1)
-            lowest = (level == 0) & zero[:, None]
-            level = np.where(lowest & (np.cumsum(lowest, axis=-1) > most[:, None]), ABSENT, level)
-            kept = np.minimum(retrieved[:, 0], most)
-            size, retrieved = size.copy(), retrieved.copy()
-            size[:, 0] = np.where(zero, np.minimum(size[:, 0], most), size[:, 0])
-            retrieved[:, 0] = np.where(zero, kept, retrieved[:, 0])
-        possible, fulfilled = _of_levels(level, retrieved.astype(np.float64), (size - retrieved).astype(np.float64))
-        documents = relevant.astype(np.float64), nonrelevant.astype(np.float64)
-        counted = CountedPreferences(number, lists, possible, fulfilled, *documents, self.partial[group])
-        for line in np.flatnonzero(counted.partial).tolist():
-            self._count_one_by_one(counted, line, int(group[line]), judgment[number[line]], limited)
+        possible, fulfilled = np.zeros((2, number.size, 3))
+        relevant, nonrelevant = np.zeros((2, number.size, 2))
+        counted = CountedPreferences(number, lists, possible, fulfilled, relevant, nonrelevant, self.partial[group])
+        for line, (of_line, of_list) in enumerate(zip(group.tolist(), number.tolist(), strict=True)):
+            self._count_line(counted, line, of_line, judgment[of_list], limited)
         return counted
 
     def _judgments_in(self, rankings: Rankings) -> Ints:
@@ -200,24 +160,20 @@ class PreferenceFacts:
             raise UsageError("Measures of preferences cannot be computed here; use evaluate.")
         return rankings.judgment
 
-    def _count_one_by_one(
-        self, counted: CountedPreferences, line: int, group: int, judgment: Ints, limited: str
-    ) -> None:
-        """Count the preferences of a group of several subgroups that a list satisfies."""
-        rows, zero, preferred = self.in_subgroups[group]
+    def _count_line(self, counted: CountedPreferences, line: int, group: int, judgment: Ints, limited: str) -> None:
+        rows, zero, preferred = self.stated_by(group)
         position, there = _positions(judgment, rows)
         for documents, marked in ((counted.relevant, ~zero), (counted.nonrelevant, zero)):
             documents[line] = np.bincount(there[marked], minlength=2)
+        in_order = np.lexsort((self._id_order[rows], position)) if limited else np.argsort(position, kind="stable")
         if limited:
             most = counted.relevant[line, 1] if limited == "retrieved" else counted.relevant[line].sum()
-            lowest = np.flatnonzero(zero)
-            left_out = lowest[np.lexsort((self._id_order[rows[lowest]], position[lowest]))[int(most) :]]
-            preferred = preferred.copy()
-            preferred[left_out] = preferred[:, left_out] = False
-        better, worse = np.nonzero(preferred)
-        met = there[better] + there[worse]
-        counted.possible[line] = np.bincount(met, minlength=3)
-        counted.fulfilled[line] = np.bincount(met[position[better] < position[worse]], minlength=3)
+            lowest = zero[in_order]
+            in_order = in_order[~lowest | (np.cumsum(lowest) <= most)]
+        ordered, held = preferred[np.ix_(in_order, in_order)], int(there[in_order].sum())
+        both, one = ordered[:held, :held], ordered[:held, held:]
+        counted.possible[line] = ordered[held:, held:].sum(), one.sum() + ordered[held:, :held].sum(), both.sum()
+        counted.fulfilled[line] = 0, one.sum(), np.triu(both).sum()
 
     def shares_of_pairs(self, rankings: Rankings) -> tuple[Floats, Floats]:
         """For lists whose topic has several groups: the number of pairs, and their summed shares for the order that
@@ -242,21 +198,3 @@ def _positions(judgment: Ints, rows: Ints) -> tuple[Floats, Ints]:
     at = order[np.minimum(np.searchsorted(judgment, rows, sorter=order), judgment.size - 1)]
     there = judgment[at] == rows
     return np.where(there, at, np.inf), there.astype(np.int64)
-
-
-def _of_levels(level: Ints, retrieved: Floats, missing: Floats) -> tuple[Floats, Floats]:
-    """Return how many preferences there are and are satisfied, if each document is preferred to lower levels.
-
-    ``level`` by rank, and how many documents of each level were ``retrieved`` and are ``missing``.
-    """
-    possible, fulfilled = np.zeros((level.shape[0], 3)), np.zeros((level.shape[0], 3))
-    for one in range(1, retrieved.shape[1]):
-        lower = (level >= 0) & (level < one)
-        below = np.cumsum(lower[:, ::-1], axis=-1)[:, ::-1]
-        fulfilled[:, 2] += np.where(level == one, below, 0).sum(axis=-1)
-        lower_retrieved, lower_missing = retrieved[:, :one].sum(axis=-1), missing[:, :one].sum(axis=-1)
-        fulfilled[:, 1] += retrieved[:, one] * lower_missing
-        possible[:, 2] += retrieved[:, one] * lower_retrieved
-        possible[:, 1] += retrieved[:, one] * lower_missing + missing[:, one] * lower_retrieved
-        possible[:, 0] += missing[:, one] * lower_missing
-    return possible, fulfilled
