@@ -64,7 +64,7 @@ class PreferenceFacts:
         number = int(self.groups.first[-1])
         distinct = np.unique(np.column_stack((self.group, self.subgroup)), axis=0)
         self.partial: Flags = np.bincount(distinct[:, 0], minlength=number) > 1
-        self._in_subgroups: dict[int, tuple[Ints, Flags, Flags]] = {}
+        self._stated: dict[int, tuple[Ints, Flags, Ints, Flags]] = {}
         """Which groups have several subgroups."""
         self._check_repeats()
 
@@ -83,10 +83,12 @@ class PreferenceFacts:
         place[np.lexsort(self.facts.qrels.pairs.docs.sort_keys()[::-1])] = np.arange(place.size)
         return place
 
-    def stated_by(self, group: int) -> tuple[Ints, Flags, Flags]:
-        """Return a group's documents, as rows of the judgments, which have level 0, and which is preferred to which."""
-        if group in self._in_subgroups:
-            return self._in_subgroups[group]
+    def stated_by(self, group: int) -> tuple[Ints, Flags, Ints, Flags]:
+        """Return a group's documents, as rows of the judgments, which have level 0, of which kind each is, and which
+        kind is preferred to which. Documents of one level are a kind; with several subgroups, each is its own.
+        """
+        if group in self._stated:
+            return self._stated[group]
         entries = np.flatnonzero(self.group == group)
         rows, at = np.unique(self.row[entries], return_inverse=True)
         level, subgroup = self.level[entries], self.subgroup[entries]
@@ -95,20 +97,23 @@ class PreferenceFacts:
         mixed = np.flatnonzero(zero[at] != (level == 0))
         if mixed.size:
             self._raise_contradiction(int(rows[at[mixed[0]]]), "has level 0 and another level")
-        preferred = np.zeros((rows.size, rows.size), dtype=bool)
-        for number in np.unique(subgroup).tolist():
-            mine = subgroup == number
-            preferred[np.ix_(at[mine], at[mine])] |= np.greater.outer(level[mine], level[mine])
         if self.partial[group]:
+            kind, preferred = np.arange(rows.size), np.zeros((rows.size, rows.size), dtype=bool)
+            for number in np.unique(subgroup).tolist():
+                mine = subgroup == number
+                preferred[np.ix_(at[mine], at[mine])] |= np.greater.outer(level[mine], level[mine])
             known = 0
-            while known < (number := int(np.count_nonzero(preferred))):
-                known = number
+            while known < (count := int(np.count_nonzero(preferred))):
+                known = count
                 preferred |= (preferred.astype(np.float32) @ preferred.astype(np.float32)) > 0
             if preferred.diagonal().any():
                 row = int(rows[np.flatnonzero(preferred.diagonal())[0]])
                 self._raise_contradiction(row, "is preferred to another document, and that one to it")
-            self._in_subgroups[group] = rows, zero, preferred
-        return rows, zero, preferred
+        else:
+            levels, kind = np.unique(level[np.argsort(at)], return_inverse=True)
+            preferred = np.tri(levels.size, k=-1, dtype=bool)
+        self._stated[group] = rows, zero, kind, preferred
+        return self._stated[group]
 
     def _raise_contradiction(self, row: int, what: str) -> None:
         pairs = self.facts.qrels.pairs
@@ -127,9 +132,9 @@ class PreferenceFacts:
         rows = np.unique(self.row[(self.group >= begin) & (self.group < end)])
         number = np.zeros((rows.size, rows.size))
         for group in range(begin, end):
-            own, _, preferred = self.stated_by(group)
+            own, _, kind, preferred = self.stated_by(group)
             at = np.searchsorted(rows, own)
-            number[np.ix_(at, at)] += preferred
+            number[np.ix_(at, at)] += preferred[np.ix_(kind, kind)]
         first, second = np.nonzero(np.triu(number + number.T))
         return rows, first, second, number[first, second] / (number + number.T)[first, second]
 
@@ -161,7 +166,7 @@ class PreferenceFacts:
         return rankings.judgment
 
     def _count_line(self, counted: CountedPreferences, line: int, group: int, judgment: Ints, limited: str) -> None:
-        rows, zero, preferred = self.stated_by(group)
+        rows, zero, kind, preferred = self.stated_by(group)
         position, there = _positions(judgment, rows)
         for documents, marked in ((counted.relevant, ~zero), (counted.nonrelevant, zero)):
             documents[line] = np.bincount(there[marked], minlength=2)
@@ -170,10 +175,12 @@ class PreferenceFacts:
             most = counted.relevant[line, 1] if limited == "retrieved" else counted.relevant[line].sum()
             lowest = zero[in_order]
             in_order = in_order[~lowest | (np.cumsum(lowest) <= most)]
-        ordered, held = preferred[np.ix_(in_order, in_order)], int(there[in_order].sum())
-        both, one = ordered[:held, :held], ordered[:held, held:]
-        counted.possible[line] = ordered[held:, held:].sum(), one.sum() + ordered[held:, :held].sum(), both.sum()
-        counted.fulfilled[line] = 0, one.sum(), np.triu(both).sum()
+        held, missing = np.split(kind[in_order], [int(there[in_order].sum())])
+        number_missing = np.bincount(missing, minlength=len(preferred)).astype(np.float64)
+        better, worse = preferred @ number_missing, number_missing @ preferred
+        both = preferred[np.ix_(held, held)]
+        counted.possible[line] = number_missing @ better, better[held].sum() + worse[held].sum(), both.sum()
+        counted.fulfilled[line] = 0, better[held].sum(), np.triu(both).sum()
 
     def shares_of_pairs(self, rankings: Rankings) -> tuple[Floats, Floats]:
         """For lists whose topic has several groups: the number of pairs, and their summed shares for the order that
