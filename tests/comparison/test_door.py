@@ -78,7 +78,6 @@ def test_every_number_and_sentence_of_the_command_is_pythons(collections, comman
     assert printed.pop("settings") == as_json(found.settings)
     sliced = found.slices({"kind": kinds})
     assert printed.pop("slices") == as_json(sliced.rows()) == as_json(found.slices(labels).rows())
-    assert printed.pop("interactions") == as_json(sliced.interactions)
     assert printed.pop("slice_settings") == as_json(sliced.settings)
     gate = found.gate(conditions, margin=0.02)
     told = {"answer": gate.answer, "exit_code": code, "conditions": as_json(gate.rows())}

@@ -245,7 +245,7 @@ class Answer:
             if self.options.per_topic:
                 content["topics"] = topic_rows(comparison.scores)
         if sliced is not None:
-            content |= {"slices": sliced.rows(), "interactions": sliced.interactions, "slice_settings": sliced.settings}
+            content |= {"slices": sliced.rows(), "slice_settings": sliced.settings}
         if self.gate is not None:
             answer, code = self.gate.answer, self.gate.exit_code
             content["gate"] = {"answer": answer, "exit_code": code, "conditions": self.gate.rows()}

@@ -321,7 +321,7 @@ class Comparison(Compared):
 
     @ends_in_a_sentence
     def slices(self, by: str | os.PathLike[str] | Mapping[str, Any], *, correction: str = "auto") -> Slices:
-        """Compare the runs in slices of topics, and test whether the difference depends on the slice.
+        """Compare the runs in slices of topics.
 
         The test, ``alpha``, ``confidence``, the baseline and resamples are those of the comparison.
 
@@ -331,8 +331,8 @@ class Comparison(Compared):
             The labels of topics, by name of the grouping: ``{"length": {"301": "short", "302": "long"}}``; for one
             grouping its labels alone, ``{"301": "short", "302": "long"}``; or a file, as for ``--by``.
         correction : {"auto", "holm", "bonferroni", "bh", "none"}
-            Over all slices and pairs of a measure, and over its interactions. ``auto``: the comparison's, or Holm's if
-            that is none or resamples all runs together.
+            Over all slices and pairs of a measure. ``auto``: the comparison's, or Holm's if that is none or resamples
+            all runs together.
 
         Returns
         -------
@@ -340,10 +340,8 @@ class Comparison(Compared):
 
         Notes
         -----
-        The interaction is a randomisation test of Welch's statistic (the squared distances of the slices' means from
-        their common mean, each over its squared standard error), exact if differences have the same distribution in
-        every slice; the p-value is at least that of Welch's F test, if all slices vary. Slices of one topic are left
-        out. Detectable differences are those of a t test at the level alpha over the number of tests.
+        Slices of one topic are not tested. Detectable differences are those of a t test at the level alpha over the
+        number of tests. A difference shown in one slice and not in another does not show that the slices differ.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The comparison in slices of topics, and a test of whether the difference depends on the slice (the interaction).
+"""The comparison in slices of topics.
 
 A difference shown in one slice and not in another does not show that they differ: small slices show little.
 """
@@ -20,7 +20,7 @@ from rankbounds.comparison.pairs import (
     pairs_against,
     turned,
 )
-from rankbounds.comparison.tables import FEW_RUNS, difference_columns, p_column
+from rankbounds.comparison.tables import FEW_RUNS, difference_columns
 from rankbounds.comparison.testing import check_tests
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import DataError, UsageError, warn
@@ -28,7 +28,6 @@ from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import (
     differences,
-    drop_rounding,
     limits_of_differences,
     mean_difference,
     merit,
@@ -42,18 +41,15 @@ from rankbounds.results import Column, Result, build_table
 from rankbounds.stats import significance
 from rankbounds.stats.corrections import CORRECTIONS, check_correction, correct_p_values
 from rankbounds.stats.power import minimum_detectable_effect
-from rankbounds.tables import Table, p_words
+from rankbounds.tables import Table
 
-FEW_TOPICS = 10
-"""With fewer topics in a slice, little is known of how much they vary, and chance passes more easily for an effect."""
-SHOWN_INTERACTIONS = 10
-"""Of many runs so many interactions are printed, the least likely to be chance."""
-_CELLS_AT_ONCE = 1 << 22
+SHOWN = 20
+"""Of many runs so many rows are printed, the least likely to be chance."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Slices(Result):
-    """The comparison of runs in slices of topics, and whether differences depend on the slice.
+    """The comparison of runs in slices of topics.
 
     ``rows()`` has one per measure, grouping, slice and pair: the means, the difference (``run`` minus ``against``) with
     its interval, ``p_value``, ``p_adjusted`` over all slices and pairs of the measure, whether a difference is
@@ -61,8 +57,6 @@ class Slices(Result):
 
     Attributes
     ----------
-    interactions : list of dict
-        Per measure, grouping and pair: is the mean difference the same in every slice?
     left_out : dict of list
         For each grouping, topics without a label.
 
@@ -75,12 +69,9 @@ class Slices(Result):
     >>> sliced = rb.compare(dict.fromkeys(length, {"r": 1}), runs, "RR").slices({"length": length})
     >>> [(row["slice"], row["difference"], row["p_adjusted"]) for row in sliced.rows()]
     [('long', 0.5, 0.0625), ('short', -0.5, 0.0625)]
-    >>> sliced.interactions[0]["p_value"] < 0.01
-    True
     """
 
     slices: list[dict[str, Any]]
-    interactions: list[dict[str, Any]]
     left_out: dict[str, list[str]]
     measures: list[Measure]
     runs: list[str]
@@ -106,9 +97,9 @@ class Slices(Result):
         return list(dict.fromkeys((row["run"], row["against"]) for row in self.slices))
 
     def method(self) -> str:
-        """Return what p-values, detectable differences and the interaction come from, and when there is none."""
+        """Return what p-values and detectable differences come from."""
         settings, used = self.settings, significance.TESTS[self.settings["test"]]
-        drawn, units = significance.drawn_words(settings), "clusters" if settings["clusters"] else "topics"
+        drawn = significance.drawn_words(settings)
         how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
         test = f"{used.name} test" + (f" ({how})" if used.resamples else "")
         corrected = (
@@ -117,23 +108,20 @@ class Slices(Result):
             else f"corrected over all {settings['family']} tests of a measure ({settings['correction']})"
         )
         over = f" over {settings['clusters']} clusters" if settings["clusters"] else ""
-        whole = ", and clusters that lie in one slice each" if settings["clusters"] else ""
         return (
             f"Slices: {test}{over}, {corrected}. detectable: the true difference that a t test finds {POWER:.0%} of "
-            f"the time at the level {settings['level']:.3g}. interaction: is the difference the same in all slices? "
-            f"The larger p of two tests: Welch's F test, and labels shuffled over {units} ({drawn}), by Welch's "
-            f"statistic. With fewer than {FEW_TOPICS} {units} in a slice, it errs more often than its level; it needs "
-            f"two slices of two topics or more{whole}."
+            f"the time at the level {settings['level']:.3g}. A difference shown in one slice and not in another does "
+            "not show that the slices differ."
         )
 
     def notes(self) -> list[str]:
-        """Return what p-values, detectable differences and the interaction come from."""
+        """Return the method."""
         return [self.method()]
 
     # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
-        """Show each measure's slices (of few runs or against a baseline), and the interactions."""
+        """Show each measure's slices: of few runs or against a baseline all pairs, else those with the smallest p."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("run"), Column("against")] if len(self.pairs) > 1 else []
         found = []
@@ -141,13 +129,10 @@ class Slices(Result):
             differ = difference_columns(f"{label}, difference", self.settings, (8, 6, 7))
             shown = Column("shown", cell=lambda row: "yes" if row["shown"] else "-")
             columns = [Column("by"), Column("slice"), *pair, Column("topics"), *differ, shown, Column("detectable")]
-            if few:
-                found.append(build_table([row for row in self.slices if row["measure"] == label], columns))
-            tested = [p_column("p_value", "interaction p", 2), p_column("p_adjusted", "p corrected", 1)]
-            columns = [Column("by", f"{label} by", left=True), *pair, Column("slices"), Column("smallest"), *tested]
-            rows = [row for row in self.interactions if row["measure"] == label]
-            rows.sort(key=lambda row: (row["p_value"] is None, row["p_value"], -(row["statistic"] or 0)))
-            found.append(build_table(rows[:SHOWN_INTERACTIONS], columns))
+            rows = [row for row in self.slices if row["measure"] == label]
+            if not few:
+                rows = sorted(rows, key=lambda row: (row["p_value"] is None, row["p_value"]))[:SHOWN]
+            found.append(build_table(rows, columns))
         return found
 
     def __repr__(self) -> str:
@@ -166,13 +151,11 @@ class Slices(Result):
         label = str(self.measures[0] if measure is None else measure)
         named = next((row["run"], row["against"]) for row in self.slices if row["measure"] == label)
         asked = (label, *(pair or named))
-        slices, interactions, overall = (
+        slices, overall = (
             [row for row in rows if (row["measure"], row["run"], row["against"]) == asked]
-            for rows in (self.slices, self.interactions, self.overall)
+            for rows in (self.slices, self.overall)
         )
-        p_of = {row["by"]: row["p_value"] for row in interactions}
-        headings = {by: by if p is None else f"{by}  (interaction {p_words(p)})" for by, p in p_of.items()}
-        drawn = [row | {"label": row["slice"], "heading": headings[row["by"]]} for row in slices]
+        drawn = [row | {"label": row["slice"], "heading": row["by"]} for row in slices]
         return drawn + [row | {"label": "all topics", "heading": ""} for row in overall]
 
 
@@ -188,7 +171,6 @@ def slices(scores: Scores, labels: Mapping[str, Any], question: Question) -> Sli
     check_correction(correction)
     scores = keep_shared_topics(scores)
     clusters = question.clusters_of(scores)
-    resampling = significance.Resampling(question.resamples, question.seed)
     cut, left_out = _cut_topics(labels, scores.query_ids)
     baseline = question.baseline
     first, second = pairs_against(scores.runs, baseline)
@@ -198,7 +180,6 @@ def slices(scores: Scores, labels: Mapping[str, Any], question: Question) -> Sli
     family = sum(size > 1 for size in sizes) * first.size
     level = question.alpha if correction == "none" else question.alpha / max(family, 1)
     rows: list[dict[str, Any]] = []
-    interactions: list[dict[str, Any]] = []
     overall: list[dict[str, Any]] = []
     for place, measure in enumerate(scores.measures):
         values = scores.value[:, :, place]
@@ -220,19 +201,17 @@ def slices(scores: Scores, labels: Mapping[str, Any], question: Question) -> Sli
             )
             for (by, label, topics), own in zip([*parts, everything], [*grouped, clusters], strict=True)
         ]  # fmt: skip
-        tested = [_interaction(by, apart, list(held.values()), names, resampling, clusters) for by, held in cut.items()]
         rows += _correct(list(chain(*compared)), correction)
         overall += [row | {"p_value": None} for row in whole]
         for row in [*rows[-len(parts) * first.size :], *overall[-first.size :]]:
             p, could = row["p_adjusted"], not row.pop("opposed") and row["difference"] != 0
             row["shown"] = could and p is not None and p < question.alpha
-        interactions += _correct(list(chain(*tested)), correction)
     settings = {
         "test": question.test, "correction": correction, "alpha": question.alpha, "confidence": question.confidence,
         "resamples": question.resamples, "seed": question.seed, "baseline": question.baseline, "family": family,
         "level": level, "topics": len(scores.query_ids), "clusters": None if clusters is None else len(clusters),
     }  # fmt: skip
-    return Slices(rows, interactions, left_out, scores.measures, scores.runs, overall, settings=settings)
+    return Slices(rows, left_out, scores.measures, scores.runs, overall, settings=settings)
 
 
 def _cut_topics(
@@ -311,36 +290,6 @@ def _compare_slice(
     }
 
 
-def _interaction(
-    by: str,
-    apart: Floats,
-    slices_of_topics: Sequence[Ints],
-    names: dict[str, list[str]],
-    resampling: significance.Resampling,
-    clusters: Clusters | None,
-) -> list[dict[str, Any]]:
-    """Test for each pair whether its mean difference is the same in all slices of two topics or more.
-
-    Clusters take the place of topics; where one has topics in several slices, this is not tested.
-    """
-    if clusters is None:
-        parts = [apart[:, topics] for topics in slices_of_topics]
-    else:
-        parts = [clusters.take(topics).sum_differences(apart[:, topics]) for topics in slices_of_topics]
-    large = [part for part in parts if part.shape[-1] > 1]
-    sizes = [part.shape[-1] for part in large]
-    statistic = p = np.full(len(apart), np.nan)
-    members = [] if clusters is None else [np.unique(clusters.number[topics]) for topics in slices_of_topics]
-    divided = bool(members) and np.unique(np.concatenate(members)).size < sum(map(len, members))
-    if len(large) > 1 and not divided:
-        group = np.repeat(np.arange(len(large)), sizes)
-        statistic, p = interaction_test(np.concatenate(large, axis=-1), group, resampling)
-    return build_rows(
-        by=by, slices=len(large), topics=sum(sizes), smallest=min(sizes, default=None), **names, statistic=statistic,
-        p_value=p, p_adjusted=p,
-    )  # fmt: skip
-
-
 def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]]:
     """The rows, the p-values of those that were tested corrected for their number."""
     tested = [row for row in rows if row["p_value"] is not None]
@@ -348,58 +297,3 @@ def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]
     for row, p in zip(tested, corrected.tolist(), strict=True):
         row["p_adjusted"] = p
     return rows
-
-
-def interaction_test(apart: Floats, group: Ints, resampling: significance.Resampling) -> tuple[Floats, Floats]:
-    """Test whether the mean difference of each pair (a row) is the same in all groups; return statistic and p-value.
-
-    Labels are shuffled over topics, the same way for all pairs; the observed labels count as one shuffle (the +1).
-    Shuffles assume that all groups vary alike, so the p-value is at least that of Welch's F test, which does not.
-    """
-    size = np.bincount(group).astype(np.float64)
-    spread = drop_rounding(apart - apart.mean(axis=-1, keepdims=True), np.abs(apart).max(axis=-1, keepdims=True))
-    variance = (spread**2).sum(axis=-1) / max(apart.shape[-1] - 1, 1)
-    observed = _welch(spread, group[None], size, variance)[:, 0]
-    generator = resampling.generator()
-    as_extreme = np.zeros(apart.shape[0])
-    step = max(1, _CELLS_AT_ONCE // (max(apart.shape) * size.size))
-    for at in range(0, resampling.resamples, step):
-        count = min(step, resampling.resamples - at)
-        shuffled = generator.permuted(np.broadcast_to(group, (count, group.size)), axis=-1)
-        statistic = _welch(spread, shuffled, size, variance)
-        as_extreme += np.count_nonzero(statistic >= (observed - significance.rounding(observed))[:, None], axis=-1)
-    return observed, np.maximum((as_extreme + 1) / (resampling.resamples + 1), _welch_p_values(spread, group))
-
-
-def _welch_p_values(spread: Floats, group: Ints) -> Floats:
-    """Return p-values of Welch's F test of equal means; 0 where a group does not vary, so that it does not apply."""
-    from scipy import stats
-
-    parts = [spread[:, group == number] for number in range(int(group.max()) + 1)]
-    count, size = len(parts), np.array([part.shape[-1] for part in parts], dtype=np.float64)
-    mean = np.stack([part.mean(axis=-1) for part in parts], axis=-1)
-    variance = np.stack([significance.deviation_of(part) ** 2 for part in parts], axis=-1)
-    varying = np.atleast_1d((variance > 0).all(axis=-1))
-    weight = size / np.where(varying[:, None], variance, 1.0)
-    share = weight / weight.sum(axis=-1, keepdims=True)
-    between = (weight * (mean - (share * mean).sum(axis=-1, keepdims=True)) ** 2).sum(axis=-1) / (count - 1)
-    lacking = ((1 - share) ** 2 / (size - 1)).sum(axis=-1)
-    statistic = between / (1 + 2 * (count - 2) / (count**2 - 1) * lacking)
-    return np.where(varying, stats.f.sf(statistic, count - 1, (count**2 - 1) / (3 * lacking)), 0.0)
-
-
-def _welch(spread: Floats, group: Ints, size: Floats, variance: Floats) -> Floats:
-    """Return Welch's statistic by pair and shuffle: squared distances of means over squared errors."""
-    means, weights = [], []
-    for number_of_group, count in enumerate(size.tolist()):
-        member = (group == number_of_group).astype(np.float64).T
-        mean = spread @ member / count
-        within = np.maximum((spread**2) @ member - count * mean**2, 0.0)
-        error = (within + variance[:, None]) / count**2
-        means.append(mean)
-        weights.append(np.divide(1.0, error, out=np.zeros(error.shape), where=error > 0))
-    mean, weight = np.stack(means), np.stack(weights)
-    total = weight.sum(axis=0)
-    common = np.divide((weight * mean).sum(axis=0), total, out=np.zeros(total.shape), where=total > 0)
-    found: Floats = (weight * (mean - common) ** 2).sum(axis=0)
-    return found

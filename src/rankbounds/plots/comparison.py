@@ -293,7 +293,7 @@ def forest(
         label, run, against = (rows[0][name] for name in ("measure", "run", "against"))
         for row in rows:
             if row["heading"] and row["by"] not in [line.name for line in lines if line.heading]:
-                lines.append(Line(row["by"], note=row["heading"].removeprefix(row["by"]).strip(" ()"), heading=True))
+                lines.append(Line(row["by"], heading=True))
             look: dict[str, Any] = {"marker": "s"} if row["heading"] else DIAMOND
             ends = row["ci_low"], row["ci_high"]
             lines.append(Line(f"{row['label']} ({row['topics']})", row["difference"], ends, **look))

@@ -27,7 +27,6 @@ from rankbounds.measures import Measure
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS, group_means, reorder
-from rankbounds.tables import p_words
 
 STRIP_DEPTHS = (100, 50, 20, 10, 0)
 """How many ranks of a list can be looked at: the most, and fewer where a page would become too large."""
@@ -280,12 +279,6 @@ class Beside:
         rows = [row for row in sliced.rows() if row["run"] in names and row["against"] in names]
         return {
             "rows": [[row[key] for key in SLICE_KEYS] for row in rows if {row["run"], row["against"]} <= set(shown)],
-            "words": [
-                f"{row['measure']} by {row['by']}: does the difference depend on the slice? Interaction "
-                f"{p_words(row['p_adjusted'])}."
-                for row in sliced.interactions
-                if len(compared.runs) == 2 and row["p_value"] is not None
-            ],
             "method": sliced.method(),
         }
 

@@ -69,7 +69,6 @@ function showSlices(a, b, measure) {
   at("slices-part").hidden = !rows.length;
   if (!rows.length) return;
   const ends = stretch([0, ...rows.flatMap((row) => [row.difference, row.low ?? 0, row.high ?? 0])], 5);
-  replace(at("slices-words"), ...(two ? data.slices.words.filter((line) => line.startsWith(`${words.measures[measure]} by `)).map((line) => element("p", line)) : []));
   table(at("slices-board"), [
     ...(new Set(rows.map((row) => row.by)).size > 1 ? [{ name: "by", words: true, text: (row) => row.by }] : []), { name: rows.every((row) => row.by === rows[0].by) ? rows[0].by : "class", words: true, names: true, text: (row) => row.slice },
     { name: "topics", text: (row) => row.number, order: (row) => row.number },
