@@ -12,7 +12,13 @@ import rankbounds as rb
 from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.stats.separation import discriminative_power
-from rankbounds.studies import bounds_by_depth, bounds_by_persistence, power_by_judgment_rate, power_by_measure
+from rankbounds.studies import (
+    bounds_by_depth,
+    bounds_by_persistence,
+    power_by_judgment_rate,
+    power_by_measure,
+    score_by_pool_depth,
+)
 from rankbounds.studies.papers import PAPERS, items_in, sources_in
 from rankbounds.studies.study import STUDIES, Study, StudyResult, studies_called
 
@@ -164,6 +170,23 @@ def test_a_figure_draws_the_bounds():
     lines = bounds_by_persistence.draw(bounds_by_persistence(*FILES, persistences=(0.5, 0.8))).get_lines()
     assert len(lines) == 4
     assert all((high.get_ydata() >= low.get_ydata()).all() for low, high in zip(lines[::2], lines[1::2], strict=True))
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_the_best_runs_are_judged_by_the_pool_of_all():
+    settings = {"measures": ["AP"], "depths": (2,)}
+    every, best = (score_by_pool_depth(*FILES, **settings, best=best).rows() for best in (0, 2))
+    assert len(best) == 2
+    assert all(row in every for row in best)
+    of_one = score_by_pool_depth(*FILES, **settings, best=2, pool_runs=FILES[1] + "/bm25.txt").rows()
+    assert [row["value"] for row in of_one] != [row["value"] for row in best]
+
+
+def test_a_study_of_one_setting_says_nothing_of_how_it_moves():
+    told = bounds_by_persistence(*FILES, persistences=(0.5,)).words()
+    assert told.count("at p = 0.5") == 1
+    assert "rises" not in told
+    assert "rises" not in STUDIES["uncertainty-by-relevance-ratio"](relevance_ratios=(0.5,)).words()
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

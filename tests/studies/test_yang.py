@@ -11,7 +11,7 @@ from scipy import stats
 
 import rankbounds as rb
 from rankbounds.studies import change_by_banding, loss_by_rho, range_by_ties, ties_by_level
-from rankbounds.studies.yang import boxes_of_changes, p_values_before_and_after, worst_loss
+from rankbounds.studies.yang import _band_sizes, boxes_of_changes, p_values_before_and_after, worst_loss
 
 MEASURES = ["RR", "AP"]
 
@@ -117,6 +117,15 @@ def test_worst_losses_of_table_2(rho):
     rows = loss_by_rho(measures=("RR", "RBP(p=0.5)", "RBP(p=0.85)"), rhos=[rho]).rows()
     assert [round(row["loss"], 4) for row in rows] == list(TABLE_2[rho][:3])
     assert {row["rank_safe_depth"] for row in rows} == {TABLE_2[rho][3]}
+
+
+def test_at_most_half_of_a_band_is_relevant_in_the_worst_case():
+    for rho in ("1.4", "2", "3"):
+        ends = np.cumsum(_band_sizes(rho))[:12].tolist()
+        for start, end in itertools.pairwise([0, *ends]):
+            weights = 0.85 ** np.arange(start, end)
+            lost = np.cumsum(weights) - np.arange(1, weights.size + 1) * weights.mean()
+            assert np.argmax(lost) + 1 <= (weights.size + 1) / 2
 
 
 @pytest.mark.parametrize("measure", ["RR@8", "RR", "P@3", "P@5", "P@7", "DCG@6", "RBP(p=0.6)@7"])

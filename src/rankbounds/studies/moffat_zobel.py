@@ -84,14 +84,14 @@ def contribution_by_document(
     return StudyResult(rows, answer, tables=tables, agreement=agreement)
 
 
-def judgments_to_depth(qrels: rb.Qrels, runs: list[rb.Run], depth: int) -> rb.Qrels:
+def judgments_to_depth(qrels: rb.Qrels, pool_runs: list[rb.Run], depth: int) -> rb.Qrels:
     """Keep the judgments of a pool of this depth."""
-    return rb.judging.pools.restrict(qrels, rb.judging.pools.pool(runs, depth=depth))
+    return rb.judging.pools.restrict(qrels, rb.judging.pools.pool(pool_runs, depth=depth))
 
 
-def _sets_of_judgments(qrels: rb.Qrels, runs: list[rb.Run], pool_depth: int) -> dict[str, rb.Qrels]:
-    """The judgments of a pool of this depth (none for 0) beside all judgments."""
-    shallow = {f"pool depth {pool_depth}": judgments_to_depth(qrels, runs, pool_depth)} if pool_depth > 0 else {}
+def _sets_of_judgments(qrels: rb.Qrels, pool_runs: list[rb.Run], pool_depth: int) -> dict[str, rb.Qrels]:
+    """Return the judgments of a pool of this depth (none for 0) beside all judgments."""
+    shallow = {f"pool depth {pool_depth}": judgments_to_depth(qrels, pool_runs, pool_depth)} if pool_depth > 0 else {}
     return shallow | {"all judgments": qrels}
 
 
@@ -103,6 +103,7 @@ def bounds_by_depth(
     persistences: Sequence[float] = (0.5, 0.8, 0.95),
     depths: Sequence[int] = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100),
     pool_depth: int = 10,
+    pool_runs: Any = None,
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -112,7 +113,7 @@ def bounds_by_depth(
     with its residual at full depth. A more patient user (a larger p) needs a greater depth; with the judgments of a
     shallow pool the bounds never meet. The figure shows the average of the runs; the rows have every run.
     """
-    sets = _sets_of_judgments(qrels, runs, pool_depth)
+    sets = _sets_of_judgments(qrels, pool_runs, pool_depth)
     rows: Rows = []
     averaged: Rows = []
     answers = []
@@ -154,6 +155,7 @@ def bounds_by_persistence(
     *,
     persistences: Sequence[float] = FINE_PERSISTENCES,
     pool_depth: int = 10,
+    pool_runs: Any = None,
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -163,7 +165,7 @@ def bounds_by_persistence(
     Where bands overlap, unjudged documents could reverse the order of runs; where lines cross, the order depends on how
     patient the user is.
     """
-    sets = _sets_of_judgments(qrels, runs, pool_depth)
+    sets = _sets_of_judgments(qrels, pool_runs, pool_depth)
     rows: Rows = []
     widths = {}
     for name, judgments in sets.items():
@@ -171,14 +173,15 @@ def bounds_by_persistence(
         low, high = mean.low[:, 0], mean.high[:, 0]
         rows += rows_by({"judgments": [name], "run": mean.runs, "p": persistences}, {"low": low, "high": high})
         widths[name] = (high - low).mean(axis=0)
-    leaders = list(dict.fromkeys(mean.runs[run] for run in low.argmax(axis=0).tolist()))
-    ends = ((persistences[at], {name: width[at] for name, width in widths.items()}) for at in (0, -1))
+    leaders = list(dict.fromkeys(mean.runs[run] for run in low[:, np.argsort(persistences)].argmax(axis=0).tolist()))
+    places = dict.fromkeys((0, len(persistences) - 1))
+    ends = ((persistences[at], {name: width[at] for name, width in widths.items()}) for at in places)
     left_open = "; ".join(
         f"at p = {p:g} by {', '.join(f'{one:.3f} with {name}' for name, one in opened.items())}" for p, opened in ends
     )
     answer = (
-        f"The run with the highest known RBP: {', then '.join(leaders)}, as p rises. On average a run's mean is open "
-        f"{left_open}."
+        f"The run with the highest known RBP{', as p rises' * (len(leaders) > 1)}: {', then '.join(leaders)}. "
+        f"On average a run's mean is open {left_open}."
     )
     return StudyResult(rows, answer)
 
@@ -213,6 +216,7 @@ def score_by_pool_depth(
     *,
     measures: Measures = POOLED_MEASURES,
     depths: Sequence[int] = (10,),
+    pool_runs: Any = None,
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -225,7 +229,7 @@ def score_by_pool_depth(
     every = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain).mean()
     chosen = every.measures
     shallow = [
-        rb.evaluate(judgments_to_depth(qrels, runs, depth), runs, measures, gain=gain, progress=progress).mean()
+        rb.evaluate(judgments_to_depth(qrels, pool_runs, depth), runs, measures, gain=gain, progress=progress).mean()
         for depth in depths
     ]
     value, low, high = (np.array([getattr(one, name)[:, 0].T for one in shallow]).swapaxes(0, 1)
@@ -260,6 +264,7 @@ def agreement_by_measure(
     *,
     measures: Measures = ORDERING_MEASURES,
     depths: Sequence[int] = (10,),
+    pool_runs: Any = None,
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -270,22 +275,22 @@ def agreement_by_measure(
     otherwise it is the depth of the pool for the first measure. Beside each tau is Spearman's coefficient, which the
     paper mentions.
     """
-    return order_agreement(qrels, runs, measures, depths, gain, progress)
+    sets = [qrels, *(judgments_to_depth(qrels, pool_runs, depth) for depth in depths)]
+    return order_agreement(sets, runs, measures, depths, gain, progress)
 
 
 def order_agreement(
-    qrels: rb.Qrels,
+    sets: list[rb.Qrels],
     runs: list[rb.Run],
     measures: Measures,
     depths: Sequence[int],
     gain: Any,
     progress: Progress | None,
 ) -> StudyResult:
-    """Kendall's tau between orders of runs, under all judgments and under pools of these depths."""
+    """Compute Kendall's tau between orders of runs, under all judgments and under those of these depths."""
     chosen = rb.measures.parse_measures(measures)
     if len(chosen) < 2:
         raise rb.UsageError("Agreement needs at least two measures.")
-    sets = [qrels, *(judgments_to_depth(qrels, runs, depth) for depth in depths)]
     of_sets = [rb.evaluate(each, runs, chosen, bounds="none", gain=gain, progress=progress).mean() for each in sets]
     means = np.array([scores.value[:, 0] for scores in of_sets])
     means *= np.array([-1 if measure.lower_is_better else 1 for measure in chosen])

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rankbounds.errors import UsageError, did_you_mean
-
 _ITEM = re.compile(r"\b(tables?|figures?|fig\.?|equations?|eq\.?|sections?)\s*([ivx]+|\d+)", re.IGNORECASE)
 _ROMAN = {name: number for number, name in enumerate(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"), 1)}
 _KINDS = {"t": "Table", "f": "Figure", "e": "Equation", "s": "Section"}
@@ -19,7 +17,6 @@ class Paper:
 
     key: str
     label: str
-    """How lists name it: authors and year."""
     title: str
     venue: str
 
@@ -66,12 +63,12 @@ def items_in(text: str) -> list[str]:
 
 def sources_in(text: str) -> list[Source]:
     """The sources in ``Moffat and Zobel 2008, Table 3; Sakai 2007, Table 2``."""
-    found = []
+    sources = []
     for part in text.split("; "):
         items = items_in(part)
         name = part[: part.index(items[0].split()[0])].rstrip(", ") if items else part
-        found += [Source(name, item) for item in items or [""]]
-    return found
+        sources += [Source(name, item) for item in items or [""]]
+    return sources
 
 
 def papers_called(text: str) -> list[Paper]:
@@ -83,13 +80,3 @@ def papers_called(text: str) -> list[Paper]:
     matching = [PAPERS[key] for key, known in spoken.items() if words and all(word in known for word in words)]
     first = [paper for paper in matching if paper.label.lower().startswith(words[0])]
     return first or matching
-
-
-def paper_called(text: str) -> Paper:
-    """The one paper that some words mean."""
-    found = papers_called(text)
-    if len(found) != 1:
-        labels = " or ".join(paper.label for paper in found)
-        problem = f'"{text}" may mean {labels}.' if found else f'There is no paper "{text}" here.'
-        raise UsageError(f"{problem}{did_you_mean(text, list(PAPERS))} Papers: {', '.join(PAPERS)}.")
-    return found[0]

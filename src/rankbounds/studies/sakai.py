@@ -49,8 +49,8 @@ def judgments_by_topic(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # n
     The numbers of topics, of judged, relevant and non-relevant documents and of each grade: the least, the mean and the
     most of a topic. ``rankbounds check`` prints the same.
     """
-    found = rb.checking.describe(qrels)
-    return StudyResult(found.rows(), found.words(), settings=found.settings)
+    described = rb.checking.describe(qrels)
+    return StudyResult(described.rows(), described.words(), settings=described.settings)
 
 
 @study("Sakai 2007, Table 2", best=BEST)
@@ -66,7 +66,7 @@ def agreement_by_alternative(
 
     Kendall's tau between the orders of runs by every two measures, with all judgments.
     """
-    result = order_agreement(qrels, runs, measures, (), gain, progress)
+    result = order_agreement([qrels], runs, measures, (), gain, progress)
     least = rb.stats.critical_tau(result.settings["runs"], 0.01)
     if not math.isnan(least):
         chance = f"Of {result.settings['runs']} runs, a tau of {least:.3f} or more is significant at 0.01."
@@ -94,16 +94,7 @@ def power_by_alternative(
     scores = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain)
     rows = rb.stats.discriminative_power(scores, alpha, resamples=resamples, seed=seed, progress=progress).rows()
     rows = sorted(rows, key=lambda row: -row["power"])
-    printed = [
-        {
-            "measure": row["measure"],
-            "disc. power": f"{row['discriminated']}/{row['pairs']} = {row['power']:.1%}",
-            "diff. required": row["required_difference"],
-        }
-        for row in rows
-    ]
-    tables = {f"Discriminative power at level {alpha:g}": printed}
-    return StudyResult(rows, f"At level {alpha:g}, {share_of_pairs(rows)}", tables=tables)
+    return StudyResult(rows, f"At level {alpha:g}, {share_of_pairs(rows)}")
 
 
 @dataclass(frozen=True)
@@ -113,7 +104,6 @@ class Reduced:
     full: rb.Scores
     drawn: list[list[rb.Scores]]
     rates: list[float]
-    """The percentages kept; the first is 100."""
     first_seed: int
 
     @property
@@ -123,8 +113,8 @@ class Reduced:
 
     def each(self, statistic: Callable[[rb.Scores], Floats]) -> Floats:
         """A number per measure, with axes of seeds, rates (the first is 100) and measures."""
-        whole = statistic(self.full)
-        return np.array([[whole, *(statistic(scores) for scores in of_seed)] for of_seed in self.drawn])
+        under_all = statistic(self.full)
+        return np.array([[under_all, *(statistic(scores) for scores in of_seed)] for of_seed in self.drawn])
 
     def result(self, column: str, values: Floats, what: str, numbers: str = ".3f") -> StudyResult:
         """The means over seeds with the ends of 95% of the draws, and which measures are most and least at last."""
@@ -136,8 +126,8 @@ class Reduced:
         last = values[:, -1].mean(axis=0)
         if column == "value":
             last, what = last / values[0, 0] - 1, f"{what} changes"
-        told = extremes(dict(zip(self.measures, last.tolist(), strict=True)), numbers)
-        return StudyResult(rows, f"At {self.rates[-1]:g}% of the judgments {what}: {told}.")
+        most = extremes(dict(zip(self.measures, last.tolist(), strict=True)), numbers)
+        return StudyResult(rows, f"At {self.rates[-1]:g}% of the judgments {what}: {most}.")
 
 
 def scores_of_reductions(
@@ -218,8 +208,8 @@ def power_by_judgment_rate(
     """
 
     def share_separated(scores: rb.Scores) -> Floats:
-        found = rb.stats.discriminative_power(scores, alpha, test, resamples=resamples, seed=reduced.first_seed)
-        return np.array([row["power"] for row in found.rows()])
+        power = rb.stats.discriminative_power(scores, alpha, test, resamples=resamples, seed=reduced.first_seed)
+        return np.array([row["power"] for row in power.rows()])
 
     answer = f"the share of pairs of runs separated at level {alpha:g}"
     return reduced.result("power", reduced.each(share_separated), answer, ".1%")

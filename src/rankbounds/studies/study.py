@@ -1,21 +1,9 @@
 """A study: a question, a function that computes the answer, and figures that draw it.
 
-A study is declared by its function, named observed_by_varied, under the tables and figures that it repeats. The first
-line of the docstring is the question, and everything that can be varied is a keyword argument with a default::
-
-    @study("Moffat and Zobel 2008, Figure 5")
-    def score_by_depth(qrels, runs, *, depths=(10, 100)) -> StudyResult:
-        '''Do scores rise with the depth that is read?'''
-
-    @score_by_depth.figure(figsize=(6.4, 3.8))
-    def lines_by_depth(result, axes): ...
-
-``score_by_depth(qrels, runs)`` computes it, ``score_by_depth.draw(result)`` draws its first figure. A study that takes
-runs gets ``Qrels`` and a list of ``Run``, and also takes ``best`` and ``best_by``: how many of the best runs to keep,
-by which measure. Studies that start with the same step declare it as ``start``: its settings are theirs, and what it
-returns is their first argument.
-
-Studies need no names but the public ones and those of this module.
+Its function is named observed_by_varied; the docstring opens with the question, and all that can be varied is a keyword
+argument. A study that takes runs also takes ``best`` and ``best_by``: how many of the best to keep, by which measure;
+``pool_runs`` are then still all of them. What studies have in common is their ``start``: its settings are theirs, and
+what it returns is their first argument. They need no names but the public ones and those of this module.
 """
 
 from __future__ import annotations
@@ -55,14 +43,14 @@ if TYPE_CHECKING:
 
 Measures: TypeAlias = Sequence[str | Measure]
 Rows: TypeAlias = list[dict[str, Any]]
-NOT_SETTINGS = ("qrels", "runs", "groups", "progress")
+NOT_SETTINGS = ("qrels", "runs", "pool_runs", "groups", "progress")
 MEASURED = ("measure", "warning", "best_by")
-"""Settings that are a measure."""
 NOTHING = ("none", "all", "")
 
 PARAMETERS = {
     "qrels": "The judgments, as in ``evaluate``.",
     "runs": "The runs, as in ``evaluate``.",
+    "pool_runs": "The runs that make the pools, as in ``evaluate``; by default all, also where ``best`` keeps some.",
     "groups": "The group of each run: a file of lines ``run group``, or a dict.",
     "measures": "The measures to compare.",
     "measure": "The measure.",
@@ -117,14 +105,14 @@ COUNTS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult(Result):
-    """A study's result: rows, the answer in words, and the contents of its page."""
+    """Rows, the answer in words, and the contents of the page."""
 
     found: Rows
     answer: str
     data: Any = None
     """Arrays that figures draw and rows do not hold."""
     tables: Mapping[str, Rows] = field(default_factory=dict)
-    """Tables in the form that the paper prints, by their captions; without them, the rows where they are few."""
+    """By their captions, in the form that the paper prints."""
     agreement: str = ""
     """Whether the paper's own numbers, or what it concludes, come out."""
 
@@ -165,7 +153,7 @@ class Study:
 
     @ends_in_a_sentence
     def __call__(self, *given: Any, **named: Any) -> StudyResult:
-        """Compute the study; its settings are the arguments it was called with and what the function adds."""
+        """Compute the study."""
         bound = self.__signature__.bind(*given, **named)
         bound.apply_defaults()
         arguments = dict(bound.arguments)
@@ -176,6 +164,9 @@ class Study:
             judgments = Reading(gain=gain_rule(arguments.get("gain"))).judgments(arguments["qrels"])
             runs = Reading(threads=worth_starting()).runs(arguments["runs"])
             arguments |= {"qrels": judgments, "runs": runs}
+            if "pool_runs" in arguments:
+                pooled = arguments["pool_runs"]
+                arguments["pool_runs"] = runs if pooled is None else Reading(threads=worth_starting()).runs(pooled)
             if 0 < best < len(runs):
                 wanted = set(evaluate(judgments, runs, by, bounds="none").sort().runs[:best])
                 arguments["runs"] = [run for run in runs if run.name in wanted]

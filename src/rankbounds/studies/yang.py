@@ -67,14 +67,14 @@ def ties_by_level(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # noqa: 
     with lists sorted by score and then by stated rank; and the same for neighbours whose stated ranks, or order of
     lines, contradict the scores. ``rankbounds check`` shows them per run.
     """
-    found = list(rb.check(runs, examples=0))
-    lists, lines = sum(run.topics for run in found), sum(run.lines for run in found)
+    checked = list(rb.check(runs, examples=0))
+    lists, lines = sum(run.topics for run in checked), sum(run.lines for run in checked)
     rows: Rows = [
         {
             "what": words,
-            "systems": float(np.mean([run.count(kind) > 0 for run in found])),
-            "lists": sum(run.topics_with(kind) for run in found) / max(lists, 1),
-            "documents": sum(run.count(kind) for run in found) / max(lines, 1),
+            "systems": float(np.mean([run.count(kind) > 0 for run in checked])),
+            "lists": sum(run.topics_with(kind) for run in checked) / max(lists, 1),
+            "documents": sum(run.count(kind) for run in checked) / max(lines, 1),
         }
         for kind, words in DISORDER.items()
     ]
@@ -84,7 +84,7 @@ def ties_by_level(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # noqa: 
         f"stated ranks contradict scores for {contradicted['documents']:.1%} of documents."
     )
     table = [{"what": row["what"]} | {name: f"{row[name]:.1%}" for name in LEVELS} for row in rows]
-    size = {"runs": len(found), "lists": lists, "documents": lines}
+    size = {"runs": len(checked), "lists": lists, "documents": lines}
     return StudyResult(rows, answer, tables={"Share affected": table}, settings=size)
 
 
@@ -151,14 +151,12 @@ def range_by_ties(qrels: rb.Qrels, runs: list[rb.Run], *, measure: str | rb.Meas
     mean over all orders; with the places that the run could take among the others. Rows are by falling score under
     trec_eval's order.
     """
-    found = rb.check(runs, qrels=qrels, measures=[measure], examples=0)
-    checked = {one.run: one for one in found}
-    rows = [
-        row | {"tied_documents": one.count("ties"), "tied_topics": one.topics_with("ties"), "lines": one.lines}
-        for row in found.ranking()
-        for one in [checked[row["run"]]]
-    ]
-    return StudyResult(rows, found.words_of_ties())
+    checks = rb.check(runs, qrels=qrels, measures=[measure], examples=0)
+    ties = {
+        one.run: {"tied_documents": one.count("ties"), "tied_topics": one.topics_with("ties"), "lines": one.lines}
+        for one in checks
+    }
+    return StudyResult([row | ties[row["run"]] for row in checks.ranking()], checks.words_of_ties())
 
 
 @range_by_ties.figure(figsize=(6.0, 4.0))
@@ -281,6 +279,7 @@ class Changes:
             "neither": ~before & ~after,
         }
         lower, median, upper = np.quantile(difference, (0.25, 0.5, 0.75)).tolist()
+        rho = label.removeprefix(BANDS)
         return {
             "treatment": label,
             "measure": str(self.measures[measure]),
@@ -291,61 +290,46 @@ class Changes:
             "median": median,
             "upper_quartile": upper,
             "largest": float(np.abs(difference).max()),
-            "most_possible_loss": _most_possible_loss(self.measures[measure], label),
+            "most_possible_loss": None if rho == label else worst_loss(self.measures[measure], rho),
             **{within(limit): self.runs_within(treatment, measure, limit, alpha) for limit in limits},
             **{f"significant_{name}": float(flags.mean()) if flags.size else None for name, flags in quadrants.items()},
         }
 
 
-def _most_possible_loss(measure: rb.Measure, treatment: str) -> float | None:
-    """What bands can take from any list at all; None for rounding, and for measures of which no limit is known."""
-    return worst_loss(measure, treatment.removeprefix(BANDS)) if treatment.startswith(BANDS) else None
-
-
 def _answer(rows: Rows, limit: float, alpha: float) -> str:
-    """For each measure, which treatments lose no run more than that, and how many comparisons come out otherwise."""
+    """Say which treatments lose no run more than that, by measure, and how many comparisons come out otherwise."""
     sentences = []
     for measure in dict.fromkeys(row["measure"] for row in rows):
         mine = [row for row in rows if row["measure"] == measure]
         safe = [row["treatment"] for row in mine if row[within(limit)] == row["runs"]]
         shown = f"with {list_words(safe)} t tests (p <= {alpha:g})" if safe else "no treatment lets t tests"
         sentences.append(f"{measure}: {shown} rule out for each run that more than {100 * (1 - limit):.3g}% is lost.")
-        flipped = {
-            row["treatment"]: row["significant_before_only"] + row["significant_after_only"]
-            for row in mine
-            if row["significant_neither"] is not None
-        }
-        if flipped:
-            sentences[-1] += (
-                f" Pairs of runs that change between significantly different and not: {extremes(flipped, '.1%')}."
-            )
-    return "\n".join(sentences)
+        if mine[0]["significant_neither"] is not None:
+            flipped = {row["treatment"]: row["significant_before_only"] + row["significant_after_only"] for row in mine}
+            turned = extremes(flipped, ".1%")
+            sentences.append(f"Pairs of runs that change between significantly different and not: {turned}.")
+    return " ".join(sentences)
 
 
-def _by_measure(result: StudyResult) -> tuple[int, int]:
-    count = len(result.data.measures)
-    return (count + 1) // 2, min(count, 2)
+BY_MEASURE: Any = {
+    "figsize": lambda result: (3.4 * len(result.data.measures), 2.9),
+    "panels": lambda result: (1, len(result.data.measures)),
+}
 
 
-def _size(result: StudyResult) -> tuple[float, float]:
-    rows, columns = _by_measure(result)
-    return 3.4 * columns, 2.9 * rows
-
-
-@change_by_banding.figure(figsize=_size, panels=_by_measure)
+@change_by_banding.figure(**BY_MEASURE)
 def boxes_of_changes(result: StudyResult, axes: Any) -> None:
     """The score lost on each topic of each run, by treatment; whiskers end within 1.5 box lengths (Figure 3)."""
     changes: Changes = result.data
     names = [name.removeprefix(BANDS) for name in changes.treatments]
-    for measure, panel in enumerate(axes.flat[: len(changes.measures)]):
+    for measure, panel in enumerate(axes.flat):
         lost = [changes.differences(treatment, measure) for treatment in range(len(names))]
         draw_boxes(panel, lost, names, "lost on a topic")
         panel.set_title(str(changes.measures[measure]), fontsize=9)
         panel.set_xlabel("growth of bands, rho, or rounding")
-    _hide_rest(axes, len(changes.measures))
 
 
-@change_by_banding.figure(figsize=_size, panels=_by_measure)
+@change_by_banding.figure(**BY_MEASURE)
 def p_values_before_and_after(result: StudyResult, axes: Any, treatment: int | None = None) -> None:
     """The p-values of all pairs of runs before (across) and after (up), and the share in each quadrant (Figure 4)."""
     changes: Changes = result.data
@@ -353,14 +337,8 @@ def p_values_before_and_after(result: StudyResult, axes: Any, treatment: int | N
         middle = len(changes.treatments) // 2
         shown = f"{BANDS}{SHOWN_RHO}"
         treatment = changes.treatments.index(shown) if shown in changes.treatments else middle
-    for measure, panel in enumerate(axes.flat[: len(changes.measures)]):
+    for measure, panel in enumerate(axes.flat):
         _draw_p_values(changes, panel, measure, treatment, float(result.settings["alpha"]))
-    _hide_rest(axes, len(changes.measures))
-
-
-def _hide_rest(axes: Any, used: int) -> None:
-    for panel in axes.flat[used:]:
-        panel.set_visible(False)
 
 
 def _draw_p_values(changes: Changes, axes: Axes, measure: int, treatment: int, alpha: float) -> None:

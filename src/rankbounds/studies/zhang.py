@@ -125,18 +125,20 @@ def range_of_score(result: StudyResult, axes: Axes) -> None:
     panels=lambda result: (len(result.settings["scores"]), len(result.settings["persistences"])),
 )
 def panels_of_scores(result: StudyResult, axes: Any) -> None:
-    """The same for several scores and persistences (Figure 3)."""
+    """The same for several scores and persistences; below p = 0.5 by the exact range, close to 0 or 1 (Figure 3)."""
     settings = result.settings
     for row, score in enumerate(sorted(settings["scores"], reverse=True)):
         for column, p in enumerate(settings["persistences"]):
             panel = axes[row, column]
             panel.set_title(f"RBP {score:.4f} at p={p:g}")
             with contextlib.suppress(rb.DataError):  # a score that cannot occur there has an empty panel
-                rb.plots.range_over_persistence(rb.rbp.Published(score, p, digits=4), panel, methods=METHODS)
+                methods = ("exact" if p < 0.5 else "relaxed", "greedy")
+                rb.plots.range_over_persistence(rb.rbp.Published(score, p, digits=4), panel, methods=methods)
                 panel.get_legend().remove()
             panel.label_outer()
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    axes[0, 0].get_figure().legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    drawn = (dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True)) for panel in axes.flat)
+    named = {label: handle for of_panel in drawn for label, handle in of_panel.items()}
+    axes[0, 0].get_figure().legend(named.values(), named, loc="outside lower center", ncols=len(named))
 
 
 @range_by_persistence.figure()
