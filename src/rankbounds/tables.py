@@ -337,26 +337,8 @@ def as_json(content: Any) -> Any:
 def json_of(content: Any, indent: int | None = None) -> str:
     """Return the content as JSON that every program reads, without control characters."""
     content = as_json(content)
-    text = _json(content) if indent is None else _indented(content, " " * indent, "\n")
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=indent)
     return _ACTING_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def _json(content: Any, between: str = ", ") -> str:
-    return json.dumps(content, ensure_ascii=False, separators=(between, ": "), allow_nan=False)
-
-
-def _indented(content: Any, indent: str, line: str) -> str:
-    """What ``json.dumps`` makes with an indent, in a fifth of the time: rows are left to its encoder in C."""
-    if not isinstance(content, dict | list) or not content:
-        return _json(content)
-    inner = line + indent
-    if {dict, list}.isdisjoint(map(type, content.values() if isinstance(content, dict) else content)):
-        text = _json(content, f",{inner}")
-        return f"{text[0]}{inner}{text[1:-1]}{line}{text[-1]}"
-    if isinstance(content, dict):
-        several = [f"{_json({key: 0})[1:-2]}{_indented(value, indent, inner)}" for key, value in content.items()]
-        return f"{{{inner}{f',{inner}'.join(several)}{line}}}"
-    return f"[{inner}{f',{inner}'.join(_indented(value, indent, inner) for value in content)}{line}]"
 
 
 def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:

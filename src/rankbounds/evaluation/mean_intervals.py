@@ -8,13 +8,9 @@ end it is widened by what so few topics may not have shown: if all of n topics h
 Pearson; if only some have, by less in proportion. The other end is treated alike, and both where all topics score the
 same.
 
-Of the methods in ``benchmarks/intervals.py``, tried on resampled topics, this one covers best for its width: 93% or
-more on average over runs at 95%, from 5 topics on, where the t interval covers half (success at 1 of good runs, 5
-topics). A measure without a known range has the t interval, and none where all scores are the same.
-
-Sources: Wilson, Probable Inference, the Law of Succession, and Statistical Inference, JASA 22, 1927; Korn and Graubard,
-Confidence Intervals for Proportions with Small Expected Number of Positive Counts Estimated from Survey Data, Survey
-Methodology 24, 1998 (proportions with another variance); Clopper and Pearson, Biometrika 26, 1934.
+A measure without a known range has the t interval, and none where all scores are the same. ``benchmarks/intervals.py``
+compares the methods. Sources: Wilson, JASA 22, 1927; Korn and Graubard, Survey Methodology 24, 1998 (proportions with
+another variance); Clopper and Pearson, Biometrika 26, 1934.
 """
 
 from __future__ import annotations

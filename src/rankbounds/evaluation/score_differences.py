@@ -1,12 +1,9 @@
 """Differences of scores: when two scores are equal, which of them is better, and by how much.
 
-Scores are sums and quotients in double precision, so scores that are equal as fractions can differ in their last
-bits: .6 - .4, .4 - .2 and .2 - 0 are three different doubles. Differences from here are exactly 0 where scores are
-equal, and exactly alike in size where they are equal in size.
-
-Two numbers are equal when they differ by at most ``TOLERANCE``, relative to the larger of the two scores they come
-from: 1,024 times the spacing of doubles, which is more than the rounding of sums over some thousand ranks, and far less
-than any real difference. Equality is transitive: numbers in a row, each equal to the next, are all equal.
+Scores that are equal as fractions can differ in their last bits: .6 - .4, .4 - .2 and .2 - 0 are three different
+doubles. Two numbers are equal when they differ by at most ``TOLERANCE``, relative to the larger of the two scores they
+come from: more than the rounding of sums over some thousand ranks, and far less than any real difference. Equality is
+transitive: numbers in a row, each equal to the next, are all equal.
 """
 
 from __future__ import annotations

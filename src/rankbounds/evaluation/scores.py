@@ -188,11 +188,7 @@ class Scores(Result):
         return np.full(self.value.shape, np.nan) if self.interval is None else self.interval[1]
 
     def notes(self) -> list[str]:
-        """Return what concerns several numbers, in sentences.
-
-        They are about topics that are missing, unjudged or without relevant documents, lists with hardly any judgment,
-        and measures whose ``low`` is 0 because any number of relevant documents may have been missed.
-        """
+        """Return what concerns several numbers, in sentences."""
         return notes_of(self)
 
     # Selected, averaged, sorted
@@ -221,11 +217,6 @@ class Scores(Result):
         measure : str, Measure, class, iterable of these, or callable, optional
             By label or other name, as an object, as a class (all its measures), or as a function that returns true for
             the measures to keep.
-
-        Notes
-        -----
-        Notes follow the selection; how far ties move the first measure's mean is dropped if topics or that measure
-        change.
 
         Examples
         --------
@@ -282,7 +273,7 @@ class Scores(Result):
         return self if self.query_ids == [ALL] else mean_of(self, ALL, confidence, clusters)
 
     def sort(self, by: MeasureName | None = None, *, worst_first: bool = False) -> Scores:
-        """Return the runs sorted by their means, the best first.
+        """Return the runs sorted by their means, the best first; runs without a score come last.
 
         Parameters
         ----------
@@ -290,11 +281,6 @@ class Scores(Result):
             The measure; by default the first. ``"run"`` sorts by name.
         worst_first : bool
             Reverse the order.
-
-        Notes
-        -----
-        The lowest mean is best for measures of effort (ESL). Runs with equal means keep their order; runs without a
-        score come last.
 
         Examples
         --------
@@ -313,9 +299,7 @@ class Scores(Result):
         return take(self, runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 
     def __contains__(self, wanted: object) -> bool:
-        """Is this measure, or this row, in the scores?"""
-        if isinstance(wanted, Mapping):
-            return any(row == wanted for row in self.rows())
+        """Is this measure among the scores?"""
         try:
             return isinstance(wanted, str | Measure | type) and bool(self[wanted].measures)
         except UnknownNameError:

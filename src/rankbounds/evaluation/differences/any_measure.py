@@ -14,17 +14,10 @@ facts:
 * Every other value lies in the measure's range, if it has one.
 
 With ``open="collection"``, relevant documents that neither list holds count too, as many as there is room for beside
-the known ones and the unjudged ones that turn out relevant (``Rankings.room``):
-
-* Both lists divided by the same number (nDCG, recall, AP, F to a depth): such documents add no gain and enlarge the
-  divisor. Where A can be ahead, the greatest difference has none of them. Where A is behind whatever the judgments,
-  they shrink B's lead. With as many as possible, the divisor is fixed unless more unjudged documents than that turn out
-  relevant, which is a case without them. So for a weighted sum B's least lead is its least numerator over that
-  divisor: the documents of the largest net weights for A, at most as many as there is room for. For others (AP) B's
-  lead without them, shrunk by the largest divisor, is an outer bound, exact where both lists are fully judged.
-* Precision at R reads deeper with every relevant document: ``precision_at_r`` tries every R.
-* Measures of the list alone are unaffected. For all others, each list has its own bounds over the whole collection,
-  and the difference lies between them.
+the known ones and the unjudged ones that turn out relevant (``Rankings.room``). Where both lists are divided by the
+same number (nDCG, recall, AP), such documents only enlarge it: they shrink B's lead where A is behind whatever the
+judgments. For a weighted sum B's least lead is its least numerator over the largest divisor; for others (AP) it is the
+lead without them, shrunk, an outer bound. Other measures that are not of the list alone lie between their own bounds.
 """
 
 from __future__ import annotations

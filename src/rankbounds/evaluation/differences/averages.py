@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences.any_measure import every_way, pairs_by_number
-from rankbounds.evaluation.differences.linear_terms import LinearTerms
 from rankbounds.evaluation.differences.shared_lists import CELLS, Found, Greatest, OpenTopic
 from rankbounds.evaluation.score_differences import TOLERANCE
 from rankbounds.measures.bpref import LimitedPenalty
@@ -21,6 +21,11 @@ FEW = 10
 """Of so many unjudged documents all judgments are tried."""
 MANY = 100
 """Lists with more unjudged documents than this, down to the depth, are left to a coarser argument."""
+PAIRS = 1024
+NEGLIGIBLE, ROUGH = 1e-9, 1e-3
+"""A bound may be so much larger than it need be; and a ratio that only begins the search."""
+STEPS = 13
+"""So often the ratio is raised; what then is left to be gained is added, so that the bound holds in any case."""
 
 
 def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest | None:
@@ -30,8 +35,8 @@ def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest 
     below it, and increases R by one. So the sum of precisions is a quadratic form in what turns out relevant: known
     terms for single documents, and for each two documents one over the lower one's rank. It is bounded in three ways:
 
-    * Lists with up to ``MANY`` unjudged documents: ``ChoicesFromTheTop``, which often finds judgments that attain it.
-    * Where it does not, and both lists together have few (``FEW``), all their judgments are tried, exactly.
+    * Lists with up to ``MANY`` unjudged documents: ``ChoicesFromTheTop``, often exactly.
+    * Where it is not, and both lists together have few (``FEW``), all their judgments are tried.
     * ``LinearTerms``, for any number of documents: in A a document counts all unjudged documents above it, in B only
       those that are certainly above it in A too; what two lists share at like ranks cancels.
 
@@ -93,12 +98,9 @@ def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest 
 def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
     """Bound differences of measures that count non-relevant documents up to a limit (bpref and its variants).
 
-    Each relevant document retrieved counts 1 minus the number of non-relevant ones above it over a divisor. Limit and
-    divisor depend on how many documents are relevant and how many are not, and judging changes both. In A a relevant
-    document has at least the judged non-relevant ones above it, under the lowest limit and the largest divisor that any
-    judgments give; in B all unjudged ones above it may be non-relevant too, under the largest limit and the smallest
-    divisor. ``LinearTerms`` does the rest. The bounds hold, but are attained only where little is unjudged; there all
-    judgments are tried instead.
+    A relevant document counts 1 minus the non-relevant ones above it over a divisor. In A it has at least the judged
+    ones above it, under the lowest limit and the largest divisor that any judgments give; in B perhaps all unjudged
+    ones too, under the largest limit and the smallest divisor. ``LinearTerms`` does the rest.
     """
     rankings, documents = topic.rankings, topic.documents
     facts, number = rankings.facts, int(rankings.topic[0])
@@ -135,26 +137,21 @@ class ChoicesFromTheTop:
 
     Their effect on B is exact for each alone, but two documents that B holds also raise each other's precision there.
     If c are chosen above a document in A, and at most n of these are not above it in B too, at least c - n are: that
-    much is certainly subtracted, and where B gains more the bound is too large. To see whether it is, the true
-    difference of the chosen documents is computed; where it equals the bound, the bound is exact.
+    much is subtracted. Where the true difference of the chosen documents equals the bound, the bound is exact.
 
     Documents that only B holds only help B. They matter where A cannot get ahead, because they enlarge the divisor: of
     any number of them, the lowest in B's list help it least. Those that neither list reads change the divisor alone.
-
-    The arrays hold what is known of every list, and of every unjudged document at its rank.
     """
 
     documents: RetrievedDocuments
     base: Floats
-    """By list, the sum of the terms of judged documents."""
+    """The sum of the terms of judged documents."""
     single: Floats
-    """By list and rank, what a document there adds to that sum alone: its own term, and to judged ones below it."""
+    """By list and rank, what a document adds alone: its own term, and to judged ones below it."""
     factor: Floats
-    """By rank, what every relevant document above one at this rank adds. Rank 0 stands for no document here, and
-    adds nothing."""
+    """By rank, what each relevant document above adds; 0 at rank 0, which stands for no document."""
     depth: int
     known: int
-    """How many relevant documents are known; what the sum is divided by at first."""
     averaged: bool = True
 
     @cached_property
@@ -242,7 +239,6 @@ class ChoicesFromTheTop:
         return result
 
     def _together(self, rank: Ints) -> Floats:
-        """Return what two documents add together in a list: the factor at the lower one's rank."""
         lower = np.maximum(rank[:, :, None], rank[:, None, :])
         held = rank > 0
         both = held[:, :, None] & held[:, None, :] & ~np.eye(rank.shape[1], dtype=bool)
@@ -302,3 +298,203 @@ class _DocumentsRead:
         held = np.take_along_axis(chosen * (self.rank_b > 0), in_b, axis=-1)
         at_b = np.take_along_axis(self.at_b, in_b, axis=-1)
         return total - (held * at_b * (np.cumsum(held, axis=-1) - held)).sum(axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTerms:
+    """Bound a difference of averages over relevant documents by what each of them can add on its own.
+
+    A score is a sum of terms, one per relevant document, over a number that grows by one with each of them (AP, Q,
+    bpref). A term depends on what else is relevant; here it is replaced by its greatest value in A and its least in B.
+    Then every unjudged document adds a fixed value, and the greatest quotient is found by asking, for a ratio t, which
+    documents add more than t (Dinkelbach). Nothing exceeds it; judgments that reach it may not exist.
+
+    Most documents are in one of the two lists only, so each list is sorted once, and only shared documents are compared
+    pair by pair.
+    """
+
+    documents: RetrievedDocuments
+    base_most: Floats
+    """By list, the most that the terms of judged documents add up to while all that is unjudged is not relevant."""
+    base_least: Floats
+    plus: Floats
+    """By cell, the most that the document adds to its list when it is relevant, for itself and for others."""
+    minus: Floats
+    """By cell, the least that it adds."""
+    known: int
+    """How many relevant documents are known, by which the sum is divided at first."""
+    averaged: bool = True
+    """Does each relevant document add one to that?"""
+    shared: Callable[[Ints, Ints, Ints], Floats] | None = None
+    """For documents of both lists (cells in A, in B, how many shared ones surely stand above in both): what cancels."""
+
+    def greatest(self, a: Ints, b: Ints) -> Found:
+        """How large the difference of two lists can be, at most; pairs are taken ``PAIRS`` at once."""
+        result = np.empty(a.size)
+        for forward in (True, False):
+            pairs = np.flatnonzero((a <= b) == forward)
+            one, other = (a, b) if forward else (b, a)
+            pairs = pairs[np.argsort(one[pairs], kind="stable")]
+            for start in range(0, pairs.size, PAIRS):
+                part = pairs[start : start + PAIRS]
+                met = self._met(one[part], other[part])
+                result[part] = self._against(a[part], b[part], met, *((met.one, met.other)[:: 1 if forward else -1]))
+        return result, np.zeros(a.size, dtype=bool)
+
+    def _against(self, a: Ints, b: Ints, met: _Met, cell_a: Ints, cell_b: Ints) -> Floats:
+        alone_a = self.plus[cell_a]
+        value = alone_a - self.minus[cell_b]
+        if self.shared is not None:
+            value -= self.shared(cell_a, cell_b, met.common)
+        base = self.base_most[a] - self.base_least[b]
+        if not self.averaged:
+            total, _ = self._in_a.beyond(a, np.zeros(a.size))
+            return np.asarray(base + total + met.sums(np.maximum(value, 0.0) - np.maximum(alone_a, 0.0)))
+        # If no document were shared, the ratio would be a little higher. There most documents are far from the limit
+        # that the ratio is, and one step down leads below the ratio sought, because the rest is convex.
+        highest = self._raised(base, np.zeros(a.size), lambda ratio: self._in_a.beyond(a, ratio), ROUGH)
+        limit = np.repeat(highest, met.counts)
+        above, above_alone = value > limit, alone_a > limit
+        fixed = met.sums(np.where(above, value, 0.0) - np.where(above_alone, alone_a, 0.0))
+        count = met.sums(np.subtract(above, above_alone, dtype=np.int8))
+        total, number = self._in_a.beyond(a, highest)
+        left = base - highest * self.known + total + fixed - highest * count
+        over = self.known + number + count
+        ratio = np.where(over > 0, highest + left / np.maximum(over, 1.0), 0.0) if self.known else np.zeros(a.size)
+        # What is beyond either end has been added up; what is between them is looked at again and again.
+        limit = np.repeat(ratio, met.counts)
+        some = np.flatnonzero(((value > limit) > above) | ((alone_a > limit) > above_alone) | (limit < 0))
+        value = np.where(above[some], -np.inf, value[some])
+        alone_a, alone_b = np.where(above_alone[some], -np.inf, alone_a[some]), -self.minus[cell_b[some]]
+        ends = np.searchsorted(some, met.ends)
+        counts = np.diff(ends)
+
+        def beyond(ratio: Floats) -> tuple[Floats, Floats]:
+            """Return what documents above the ratio add beyond it, and their number."""
+            limit = np.repeat(ratio, counts)
+            total, number = self._in_a.beyond(a, ratio)
+            total += fixed - ratio * count + sums_of_groups(np.maximum(value, limit) - np.maximum(alone_a, limit), ends)
+            number += count + sums_of_groups(np.subtract(value > limit, alone_a > limit, dtype=np.int8), ends)
+            if (negative := np.flatnonzero(ratio < 0)).size:  # documents of B make the divisor larger
+                more, added = self._in_b.beyond(b[negative], ratio[negative])
+                again = alone_b - limit
+                more -= sums_of_groups(np.maximum(again, 0.0), ends)[negative]
+                total[negative] += more
+                number[negative] += added - sums_of_groups(again > 0, ends)[negative]
+            return total, number
+
+        return self._raised(base, ratio, beyond, NEGLIGIBLE)
+
+    def _raised(
+        self, base: Floats, ratio: Floats, beyond: Callable[[Floats], tuple[Floats, Floats]], negligible: float
+    ) -> Floats:
+        """Raise ratios until nearly nothing is left to be gained, and add what is."""
+        known = float(max(self.known, 1))
+        bound = ratio
+        for _ in range(STEPS):
+            total, number = beyond(ratio)
+            left = base - ratio * self.known + total  # what the ratio at hand leaves to be gained
+            bound = ratio + np.maximum(left, 0.0) / known
+            if (left <= negligible * known).all():
+                break
+            over = self.known + number
+            better = np.where(over > 0, (left + ratio * over) / np.maximum(over, 1.0), 0.0)
+            ratio = np.maximum(ratio, better)
+        return bound
+
+    @cached_property
+    def _in_a(self) -> _Sorted:
+        return _Sorted(self.documents.held, self.plus)
+
+    @cached_property
+    def _in_b(self) -> _Sorted:
+        return _Sorted(self.documents.held, -self.minus)
+
+    @cached_property
+    def _cells(self) -> Ints:
+        cells = np.full((len(self.documents), self.documents.held.size), -1, dtype=np.int32)
+        cells[self.documents.document, self.documents.run] = np.arange(self.documents.run.size)
+        return cells
+
+    @cached_property
+    def _known_meetings(self) -> dict[bytes, _Met]:
+        return {}
+
+    def _met(self, one: Ints, other: Ints) -> _Met:
+        """Return what pairs of lists share; cached for the reverse question."""
+        key = one.tobytes() + other.tobytes()
+        if key not in self._known_meetings:
+            starts = np.flatnonzero(np.diff(one, prepend=-1))
+            several = zip(one[starts].tolist(), np.split(other, starts[1:]), strict=True)
+            parts = zip(*(self._met_by(line, others) for line, others in several), strict=True)
+            self._known_meetings[key] = _Met(*map(np.concatenate, parts))
+        return self._known_meetings[key]
+
+    def _met_by(self, line: int, others: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """What a list shares with each of the others."""
+        held, rank = self.documents.held, self.documents.rank
+        begin = int(held[:line].sum())
+        cells = self._cells[self.documents.document[begin : begin + held[line]]]
+        held_by = (cells >= 0).T[others]
+        counts = np.count_nonzero(held_by, axis=-1)
+        pair = np.repeat(np.arange(others.size), counts)
+        cell = np.flatnonzero(held_by) - pair * len(cells)  # (several times as fast as for two axes)
+        there = cells[cell, others[pair]].astype(np.int64)
+        cell += begin
+        rank_here, rank_there = rank[cell], rank[there]
+        lower, higher = np.maximum(rank_here, rank_there), np.minimum(rank_here, rank_there)
+        width = int(lower.max(initial=0)) + 2
+        pair *= width
+        down = np.bincount(pair + lower + 1, minlength=others.size * width).reshape(-1, width)
+        common = np.cumsum(down, axis=-1, out=down).reshape(-1)[pair + higher]
+        return counts, cell, there, common
+
+
+@dataclass(frozen=True, eq=False)
+class _Met:
+    """The documents that lists share with others, pair after pair: their cells here and there."""
+
+    counts: Ints
+    one: Ints
+    other: Ints
+    common: Ints
+    """How many other shared documents are certainly above in both lists: their lower rank is above its higher one."""
+
+    @cached_property
+    def ends(self) -> Ints:
+        return np.append(0, np.cumsum(self.counts))
+
+    def sums(self, values: Floats | Ints | Flags) -> Floats:
+        return sums_of_groups(values, self.ends)
+
+
+def sums_of_groups(values: Floats | Ints | Flags, ends: Ints) -> Floats:
+    """Add up values that lie group behind group; ``ends`` begins with 0."""
+    result: Floats = np.zeros(ends.size - 1)
+    if values.size:
+        filled = ends[1:] > ends[:-1]
+        result[filled] = np.add.reduceat(values, ends[:-1][filled], dtype=np.float64)
+    return result
+
+
+class _Sorted:
+    """Sorted values of the cells of many lists, to sum those above a limit."""
+
+    def __init__(self, held: Ints, values: Floats) -> None:
+        line = np.repeat(np.arange(held.size), held)
+        inside = np.arange(held.max(initial=0)) < held[:, None]
+        by_list = np.full(inside.shape, np.inf)
+        by_list[inside] = values
+        ordered = np.sort(by_list, axis=-1)[inside]
+        self._sums = np.append(0.0, np.cumsum(ordered))
+        self._ends = np.cumsum(held)
+        # Lists lie one behind the other on one line of numbers, none of which reaches into the next.
+        self._low, self._high = float(ordered.min(initial=0.0)) - 1, float(ordered.max(initial=0.0)) + 1
+        self._span = self._high - self._low + 1
+        self._keys = ordered + line * self._span
+
+    def beyond(self, line: Ints, limit: Floats) -> tuple[Floats, Floats]:
+        """Return, by list and limit, what values above the limit add beyond it, and their number."""
+        place = np.searchsorted(self._keys, np.clip(limit, self._low, self._high) + line * self._span, side="right")
+        number = (self._ends[line] - place).astype(np.float64)
+        return self._sums[self._ends[line]] - self._sums[place] - limit * number, number

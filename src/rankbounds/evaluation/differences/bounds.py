@@ -60,40 +60,10 @@ class DifferenceBounds:
 def difference_bounds(
     lists: SharedLists, measure: Measure, assumptions: Assumptions, pairs: tuple[Ints, Ints] | None = None
 ) -> DifferenceBounds:
-    """Bounds of mean differences over all judgments that the unjudged documents of either list can get.
+    """Bound mean differences, of all pairs or of those numbered, over all judgments of the documents of either list.
 
-    Parameters
-    ----------
-    lists : SharedLists
-        The runs' lists.
-    measure : Measure
-        Any measure.
-    assumptions : Assumptions
-        How ties are treated; with ``bounds="both"`` all orders of tied documents are covered too, with
-        ``open="collection"`` relevant documents that neither list holds.
-    pairs : tuple of two arrays, optional
-        The runs A and the runs B, by number; all pairs in the order of the runs where none are named.
-
-    Returns
-    -------
-    DifferenceBounds
-        By pair.
-
-    Notes
-    -----
-    Memory is bounded by the lists and by a few numbers for each pair, whatever the number of topics. Topics on which no
-    judgment can change a list are summed for each run; only the others are gone through.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> from rankbounds.evaluation.assumptions import Assumptions
-    >>> from rankbounds.evaluation.differences import SharedLists, difference_bounds
-    >>> from rankbounds.comparison import Evidence
-    >>> evidence = Evidence.read({"q": {"a": 1}}, {"A": {"q": ["a", "x"]}, "B": {"q": ["x", "a"]}})
-    >>> found = difference_bounds(evidence.shared_lists(), rb.nDCG(), Assumptions())
-    >>> found.low.round(3).tolist(), found.high.round(3).tolist(), found.words
-    ([0.0], [0.369], ['exact'])
+    Memory is bounded by the lists and a few numbers per pair: topics on which no judgment can change a list are summed
+    for each run, and only the others are gone through.
     """
     first, second = np.triu_indices(len(lists.runs), 1) if pairs is None else pairs
     settled = SettledLists.of(lists, measure, assumptions)

@@ -32,21 +32,8 @@ CELLS = 1 << 21
 class SharedLists:
     """The ranked lists of several runs over the same judgments.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        The runs.
-    facts : TopicFacts
-        What the judgments say.
-    rankings_of_runs : sequence of iterables of Rankings
-        For each run its batches, with the row that each cell came from.
-
-    Attributes
-    ----------
-    has_list : array of bool
-        By run and topic of the judgments: does the run have a list?
-    topics : array of int
-        The topics that all runs have lists for.
+    ``rankings_of_runs`` has for each run its batches, with the row that each cell came from. ``has_list`` says by run
+    and topic of the judgments whether the run has a list, ``topics`` for which topics all runs have one.
     """
 
     def __init__(self, runs: Sequence[Run], facts: TopicFacts, rankings_of_runs: Sequence[Iterable[Rankings]]) -> None:
