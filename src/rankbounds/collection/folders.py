@@ -37,11 +37,9 @@ class CollectionFiles:
     runs: list[tuple[str | None, str]] = field(default_factory=list)
 
     def files(self) -> list[str]:
-        """All of them."""
         return [self.qrels, *(path for _, path in self.runs)]
 
     def runs_to_read(self, reading: Reading, names: str = "tag") -> list[RunToRead]:
-        """Return the runs, each read when needed, under the given names or by ``NAMES``."""
         named = [(name or (plain_name(path) if names == "file" else None), path) for name, path in self.runs]
         given = [name for name, _ in named if name is not None]
         repeated = [name for name in given if given.count(name) > 1]

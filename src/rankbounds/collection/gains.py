@@ -31,7 +31,6 @@ class GainRule:
 
     @cached_property
     def grade_of(self) -> dict[str, float]:
-        """The grade that each word stands for; empty where grades are numbers."""
         return dict(self.words)
 
     def __call__(self, grade: Floats) -> Floats:

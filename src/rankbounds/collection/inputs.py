@@ -62,9 +62,7 @@ class RunToRead:
     place: str
     read: Callable[[], Run]
     path: str | None = None
-    """The file that it is read from, if it is."""
     name: str | None = None
-    """What the user calls it, if anything."""
     given: Any = None
     """What it is made from, where that is one object in memory."""
 
@@ -100,7 +98,6 @@ class Reading:
         return {"formats": pair_of_names(self.formats)[number], "columns": self.columns, "lenient": self.lenient}
 
     def judgments(self, given: Any) -> Qrels:
-        """The judgments in anything that ``evaluate`` takes."""
         if isinstance(given, Qrels):
             return given
         if isinstance(given, Run | RunToRead):
@@ -153,7 +150,6 @@ class Reading:
         return [run if run.name == name else run.renamed(name) for run, name in zip(runs, names, strict=True)]
 
     def run(self, given: Any) -> Run:
-        """The one run in what was given."""
         jobs = self.runs_to_read(given)
         if len(jobs) > 1:
             raise UsageError(f"One run was expected, but {len(jobs)} were given.")
@@ -207,7 +203,6 @@ class Reading:
         return [*own, *others]
 
     def _check_expected(self, job: RunToRead, qrels: Any) -> None:
-        """Refuse a run whose rows expect different documents than the judgments."""
         theirs = job.given if job.path is None else job.path
         if theirs is None or theirs is qrels or not self.holds_run(theirs):
             return
@@ -384,7 +379,6 @@ def read_run(
 
 
 def run_in(table: Columns, file: str, name: str | None = None) -> Run:
-    """Read the run in the lines or rows of a file or a part of it."""
     tags = [table.tag or ""] if table.runs is None else table.numbered_runs(one=True)[0]
     if len(tags) > 1:
         raise several_runs(file, tags[:2], str(len(tags)))
@@ -397,7 +391,6 @@ def run_in(table: Columns, file: str, name: str | None = None) -> Run:
 
 
 def several_runs(file: str, two: Sequence[str], how_many: str = "several") -> DataError:
-    """What is wrong with a file that should hold one run."""
     return DataError(
         f'{file}: this table holds {how_many} runs ("{two[0]}", "{two[1]}", ...). '
         "Write one file per run, or pass the table to Python as a frame."
@@ -450,7 +443,6 @@ def read_runs(
 
 
 def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> Run:
-    """Return one run from a path, a dict, a frame, or rows of three."""
     runs = as_runs(given, name, columns)
     if len(runs) > 1:
         raise UsageError(f"One run was expected, but this table holds {len(runs)}.")
@@ -458,7 +450,6 @@ def as_run(given: Any, name: str = "run", columns: Mapping[str, str] | None = No
 
 
 def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = None) -> list[Run]:
-    """Return the run or runs in an input; a frame with a column ``run`` may hold several."""
     if isinstance(given, Run):
         return [given]
     if isinstance(given, str | os.PathLike):
@@ -469,7 +460,6 @@ def as_runs(given: Any, name: str = "run", columns: Mapping[str, str] | None = N
 
 
 def runs_in(table: Columns, name: str) -> list[Run]:
-    """The run, or the runs, in the rows of a table."""
     if not table.pairs.topics:
         raise DataError(f"{name}: the run is empty.")
     if table.runs is None:

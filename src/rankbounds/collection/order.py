@@ -73,13 +73,11 @@ Precision = Literal["double", "single"]
 
 
 def check_tie_key(order: str, key: object) -> None:
-    """Raise unless the order by a key comes with a key, and no other does."""
     if (order == "key") != (key is not None):
         raise UsageError('ties="key" goes with a key for ties: a file or a dict of documents and their values.')
 
 
 def ranks(run: Run, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None) -> Ints:
-    """The rank of every row of a run within its topic, 1 at the top."""
     rows, _ = ranked_rows(run, order=order, precision=precision, tie_key=tie_key)
     length = np.bincount(run.pairs.topic, minlength=len(run.pairs.topics))
     rank = np.empty(len(run), dtype=np.int64)
@@ -188,7 +186,6 @@ def _stated_ranks(run: Run) -> Ints:
 
 
 def _tie_break(run: Run, rows: Ints, order: Order, tie_key: TieKey | None) -> list[NDArray[Any]]:
-    """Sort keys for documents of equal score, the most important last."""
     if order == "rank":
         return [_stated_ranks(run)[rows]]
     docs = run.pairs.docs.take(rows)

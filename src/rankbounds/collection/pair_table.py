@@ -33,15 +33,12 @@ class PairTable(Framed):
     """The column of numbers."""
 
     def _take(self: Self, pairs: Pairs, rows: Any) -> Self:
-        """The table of these pairs, which are those of these rows."""
         raise NotImplementedError
 
     def _further_columns(self) -> dict[str, Column]:
-        """What frames hold beside the pairs and their numbers."""
         return {}
 
     def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:
-        """The pairs and the further columns of a file."""
         raise NotImplementedError
 
     def trec_lines(self) -> Iterable[str]:

@@ -39,7 +39,6 @@ class Preparation:
         return self.drop_self or self.documents_of is not None or self.depth is not None
 
     def __call__(self, run: Run) -> Run:
-        """Return the prepared run; ``prepared`` says what was done."""
         if not self:
             return run
         run, counts = self.counted(run)
@@ -63,7 +62,6 @@ class Preparation:
         return run, counts
 
     def words(self, counts: Ints) -> str:
-        """What was done, in words."""
         chunks, documents, itself, left_out = counts.tolist()
         done = []
         if self.documents_of is not None:
@@ -76,7 +74,6 @@ class Preparation:
 
 
 def _best_chunks(run: Run, separator: str) -> Run:
-    """Return each document's row with its best chunk, of equal ones the first."""
     pairs = run.pairs
     docs = Ids(pairs.docs.text, pairs.docs.start, _length_before(pairs.docs, separator.encode()))
     whole = Pairs.numbered(pairs.topics, pairs.topic, docs, pairs.source)

@@ -322,7 +322,6 @@ class Words:
         self.unknown: Counter[str] = Counter()
 
     def __call__(self, word: str) -> float:
-        """The grade of a word that is not a number."""
         if word not in self.grade_of:
             self.unknown[word] += 1
         return self.grade_of.get(word, 0.0)
@@ -346,7 +345,6 @@ def as_qrels(
     source: str | Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Qrels:
-    """Read judgments from a dict, a frame, or rows of three."""
     table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
@@ -362,7 +360,6 @@ class LabelSources:
 
     @classmethod
     def of(cls, table: Columns) -> LabelSources:
-        """The sources that the table states."""
         if table.label_sources is None:
             name = table.pairs.source.name
             raise DataError(f'{name}: there is no column "source" to choose labels by.')

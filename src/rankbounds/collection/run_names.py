@@ -81,7 +81,6 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
-    """The group of each run, or an error for a run that has none."""
     try:
         return [groups[name] for name in names]
     except KeyError as error:

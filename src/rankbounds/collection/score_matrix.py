@@ -69,7 +69,6 @@ def run_of_matrix(
 
 
 def _array(scores: Any) -> NDArray[Any]:
-    """Return the scores as a NumPy array, without a copy if possible."""
     if hasattr(scores, "detach"):  # a tensor of torch: one that is trained, or on another device, has to be freed first
         scores = scores.detach().cpu()
         scores = scores.float() if "bfloat16" in str(scores.dtype) else scores

@@ -44,7 +44,6 @@ class Subtopics:
     subgroup_names: tuple[str, ...] = ()
 
     def taken(self, rows: Ints) -> Subtopics:
-        """Return the table of some of the judgments, which stand on these rows."""
         place = np.full(max(int(self.row.max(initial=-1)), int(rows.max(initial=-1))) + 1, -1)
         place[rows] = np.arange(rows.size)
         kept = np.flatnonzero(place[self.row] >= 0)
@@ -63,7 +62,6 @@ class Subtopics:
 
     @property
     def labels(self) -> list[str]:
-        """Return the name of each row's subtopic."""
         return [self.names[number] for number in self.number.tolist()]
 
     @property
@@ -72,7 +70,6 @@ class Subtopics:
         return [] if self.subgroup is None else [self.subgroup_names[number] for number in self.subgroup.tolist()]
 
     def same(self, other: Subtopics | None) -> bool:
-        """Return the same judgments in the same order?"""
         return (
             other is not None
             and np.array_equal(self.row, other.row)
@@ -131,15 +128,12 @@ class Strata:
 
     @classmethod
     def of(cls, column: Ids) -> Strata:
-        """Return the strata whose names stand beside the judgments."""
         names, number = column.numbered()
         return cls(tuple(names), number)
 
     @property
     def labels(self) -> list[str]:
-        """Return the name of each row's stratum."""
         return [self.names[number] for number in self.number.tolist()]
 
     def taken(self, rows: Ints) -> Strata:
-        """Return the table of some of the judgments, which stand on these rows."""
         return Strata(self.names, self.number[rows])

@@ -46,13 +46,11 @@ class Places(NamedTuple):
     row: Ints
     """The list of each cell."""
     rank: Ints
-    """Its rank, 0 at the top."""
     number: Ints
     """How many of the chosen cells of its list come before it."""
 
     @classmethod
     def of(cls, marked: Flags) -> Places:
-        """The cells that are marked."""
         lists, width = marked.shape
         if native.kernel is not None and marked.dtype == np.bool_ and marked.flags.c_contiguous:
             count = int(np.count_nonzero(marked))

@@ -9,7 +9,6 @@ from rankbounds.columns.native.keys import fill_table
 
 
 def repeated_keys(keys: Words) -> Words:
-    """Keys that stand more than once."""
     in_order = np.sort(keys)
     return in_order[1:][in_order[1:] == in_order[:-1]]
 

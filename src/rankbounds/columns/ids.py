@@ -54,7 +54,6 @@ def padded(size: int) -> Bytes:
 
 
 def pad(content: bytes | memoryview) -> Bytes:
-    """Return a buffer that holds this text."""
     text = padded(len(content))
     text[PADDING : PADDING + len(content)] = np.frombuffer(content, dtype=np.uint8)
     return text
@@ -130,7 +129,6 @@ class Ids(Sequence[str]):
 
     @classmethod
     def of(cls, values: Sequence[str]) -> Ids:
-        """From Python strings."""
         # One newline between ids tells their lengths faster than asking each; an id that holds one is asked.
         found = cls.of_lines("\n".join(values), len(values))
         if found is not None:
@@ -181,16 +179,13 @@ class Ids(Sequence[str]):
         return self.raw(row).decode("utf-8", "surrogateescape")
 
     def raw(self, row: int) -> bytes:
-        """One id as bytes."""
         start = int(self.start[row])
         return self.text[start : start + int(self.length[row])].tobytes()
 
     def take(self, rows: Any) -> Ids:
-        """Some rows, sharing the text."""
         return Ids(self.text, self.start[rows], self.length[rows])
 
     def raw_list(self) -> list[bytes]:
-        """All ids as bytes."""
         if not len(self):
             return []
         begin = int(self.start.min())
@@ -209,7 +204,6 @@ class Ids(Sequence[str]):
         return self  # it never changes
 
     def to_list(self) -> list[str]:
-        """All ids as Python strings."""
         return [one.decode("utf-8", "surrogateescape") for one in self.raw_list()]
 
     def packed(self) -> tuple[Bytes, Ints]:

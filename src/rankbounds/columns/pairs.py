@@ -70,11 +70,9 @@ class Pairs:
         return Pairs(self.topics, self.topic[rows], self.docs.take(rows), self.keys[rows], self.source)
 
     def where(self, row: int) -> Place:
-        """Where this pair was read, for a message."""
         return self.source.where(self, row)
 
     def describe(self, row: int) -> str:
-        """The pair in words."""
         return f'document "{self.docs[row]}" of topic "{self.topics[int(self.topic[row])]}"'
 
     def raw(self, row: int) -> tuple[int, bytes]:
@@ -179,12 +177,10 @@ class Pairs:
         return np.sort(best_first[first])
 
     def rows(self, value: Floats) -> Iterator[tuple[str, str, float]]:
-        """``(query_id, doc_id, value)`` for a column of values that goes with the pairs."""
         numbers, docs, values = self.topic.tolist(), self.docs.to_list(), value.tolist()
         return ((self.topics[number], doc, entry) for number, doc, entry in zip(numbers, docs, values, strict=True))
 
     def nested(self, value: Floats) -> dict[str, dict[str, float]]:
-        """``{query_id: {doc_id: value}}``."""
         tables: dict[str, dict[str, float]] = {topic: {} for topic in self.topics}
         for query, doc, entry in self.rows(value):
             tables[query][doc] = entry
@@ -192,7 +188,6 @@ class Pairs:
 
     @cached_property
     def index(self) -> PairIndex:
-        """For finding pairs of another table in this one."""
         return PairIndex(self)
 
 
@@ -357,7 +352,6 @@ class PackedPairs:
         return made
 
     def take(self, rows: Ints) -> Pairs:
-        """Make the pairs of these rows."""
         if (made := self._made()) is not None:
             return made.take(rows)
         docs = Ids(self._text, PADDING + self._width * rows, self._length[rows].astype(np.int32))

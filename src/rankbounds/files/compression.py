@@ -28,13 +28,11 @@ def compression_of(head: bytes) -> str | None:
 
 
 def is_compressed(path: str) -> bool:
-    """Is the content of this file compressed?"""
     with open(path, "rb") as file:
         return compression_of(file.read(6)) is not None
 
 
 def damage_error(name: str, error: Exception) -> DataError:
-    """Return the error for damaged compressed data, the same for whole files and pieces."""
     reason = str(error).strip().rstrip(".").replace("Compressed file ended", "Compressed data ended")
     return DataError(name, f"the compressed data are damaged{f' ({reason})' if reason else ''}.")
 

@@ -23,7 +23,6 @@ from rankbounds.files.records import numbered_cells, padded_row, separator_in
 
 
 def header(text: Text) -> list[str]:
-    """The names in the first line."""
     separator = header_separator(text) or ","
     return [name.strip().strip('"').strip() for name in text.first_line.decode("utf-8", "replace").split(separator)]
 
@@ -34,7 +33,6 @@ def header_separator(text: Text) -> str | None:
 
 
 def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
-    """Does the first line name the columns?"""
     if header_separator(text) is None:
         return False
     named = header(text)
@@ -42,7 +40,6 @@ def has_header(text: Text, names: ColumnNames = RUN_COLUMNS) -> bool:
 
 
 def read_delimited(text: Text, names: ColumnNames) -> Columns:
-    """Read CSV or TSV with a header line."""
     if not has_header(text, names):
         raise DataError(
             text.name,
@@ -62,7 +59,6 @@ def read_delimited(text: Text, names: ColumnNames) -> Columns:
 
 
 def delimited_columns(text: Text) -> dict[str, Ids]:
-    """Return the columns of CSV or TSV with a header line, with stripped fields."""
     names = header(text)
     separator = header_separator(text) or ","
     begin = text.begin + len(text.first_line) + 1

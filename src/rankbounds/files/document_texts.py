@@ -30,15 +30,12 @@ from rankbounds.files.opening import expand, stream
 from rankbounds.files.records import parse_json
 
 ID_NAMES = (*DOC_NAMES[:-2], "_id", "id", "passage_id")
-"""What a file may call a document's id."""
 TITLE_NAMES, TEXT_NAMES = ("title", "headline"), ("text", "contents", "content", "body", "abstract", "passage")
 EXPECTED = "Expected: JSON lines or TSV with an id and a text for each document, or TREC's SGML (<DOC><DOCNO>)."
 LONGEST_SHOWN = 200_000
-"""How many characters of a document are shown."""
 LONGEST_READ = 5 * LONGEST_SHOWN
 """How many characters of a document in SGML are looked at, with its tags."""
 LONGEST_RECORD = 1 << 26
-"""A document of more bytes is an error."""
 _HEAD = 1 << 16
 Lines = Iterator[tuple[int, int, bytes]]
 """Lines or records, each with the number of its first line and its place."""
@@ -51,7 +48,6 @@ class DocumentText:
     title: str
     text: str
     cut: int = 0
-    """How many characters are not shown."""
 
 
 class DocumentTexts:
@@ -183,7 +179,6 @@ def _shown(title: str, text: str, unread: int = 0) -> DocumentText:
 
 
 def _of_fields(fields: Mapping[str, Any], id_name: str) -> DocumentText:
-    """Return title and text under any of their names, each once."""
     by_name = {str(name).lower(): value for name, value in fields.items() if value and name != id_name}
     texts = dict.fromkeys(str(by_name[name]) for name in TEXT_NAMES if name in by_name)
     title = next((str(by_name[name]) for name in TITLE_NAMES if name in by_name), "")

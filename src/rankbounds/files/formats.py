@@ -216,7 +216,6 @@ _PREFIX = "ir_datasets:"
 
 
 def _judgments_of_ir_datasets(identifier: str) -> Columns:
-    """Every judgment of a data set of the package ``ir_datasets``, such as ``ir_datasets:beir/scifact/test``."""
     try:
         ir_datasets: Any = importlib.import_module("ir_datasets")
     except ImportError:

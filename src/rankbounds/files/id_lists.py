@@ -36,7 +36,6 @@ from rankbounds.files.named_columns import (
 )
 
 ENTRY_NAMES = (*DOC_NAMES, "id", "_id", "chunk_id", "context_id", "node_id", "passage_id", "document_id", "id_")
-"""What an entry of a list calls its document."""
 ENTRY_VALUES = {"run": ("score", "_score", "sim", "similarity"), "judgments": ("relevance", "label", "grade", "rating")}
 """What an entry of a list calls its value, by what the list holds."""
 _NAMES_OF_LISTS = frozenset(name for names in LISTS.values() for name in names)
@@ -50,7 +49,6 @@ ENTRY_SHAPES = 'An entry is an id, [id, score], or an object with an id, such as
 
 
 def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: str) -> Columns:
-    """From a table with one row per question and a column of lists."""
     found = list_candidates(header, names)
     role, other = ("expected", LISTS["run"]) if names.of_judgments else ("retrieved", LISTS["judgments"])
     if not found:
@@ -109,7 +107,6 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
 def _columns_of_turns(
     topics: Sequence[str], turns: Sequence[Any], entries: Sequence[Any], names: ColumnNames, where: Source, column: str
 ) -> Columns:
-    """One run per turn: what the searches of a question have returned so far, in that order."""
     numbers, bad = whole_numbers(turns)
     if bad.size:
         row = int(bad[0])

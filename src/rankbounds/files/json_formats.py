@@ -62,7 +62,6 @@ _MTEB_NOTES = ("mteb_model_meta", "mteb_version", "task_name", "dataset_revision
 
 
 def is_mteb_scores(content: Mapping[str, Any]) -> bool:
-    """Are these MTEB's results rather than predictions?"""
     return "scores" in content and ("task_name" in content or "mteb_version" in content)
 
 
@@ -126,7 +125,6 @@ def _elasticsearch_judgments(content: Any, name: str) -> Columns:
 
 
 def _elasticsearch_run(content: Any, name: str) -> Columns:
-    """Return the hits of a response in their order; without scores, the first counts highest."""
     content = _ranking_evaluation(content)
     if not isinstance(content.get("details"), dict):
         raise DataError(name, "this is a request to _rank_eval, which holds judgments; a run is in the response to it.")

@@ -22,7 +22,6 @@ class LeftOut:
     first: Place | None
 
     def __add__(self, other: LeftOut) -> LeftOut:
-        """Add the problems of two parts of a file, in either order."""
         places = [part.first for part in (self, other) if part.first is not None]
         counts = [part.count for part in (self, other) if part.count is not None]
         return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=line_of, default=None))
@@ -39,7 +38,6 @@ def line_of(place: Place | str | None) -> int:
 
 
 def line_of_error(error: DataError) -> int:
-    """The line that an error names; 0 where it names none."""
     return line_of(error.place)
 
 
@@ -62,16 +60,13 @@ class Problems:
 
     lenient: bool
     most: int = 1
-    """How many errors of each kind to keep, the first ones."""
     model: str = "the first line"
-    """What says how many fields a line should have."""
     left_out: dict[str, LeftOut] = field(default_factory=dict)
     errors: dict[str, list[DataError]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """Threads read different parts of one file."""
 
     def of_part(self) -> Problems:
-        """Return what counts the problems of a part of the file."""
         return Problems(self.lenient, self.most, self.model)
 
     def add(self, kind: str, count: int, errors: Sequence[DataError]) -> None:
@@ -91,13 +86,11 @@ class Problems:
                 self._merge(kind, left_out, part.errors[kind])
 
     def warn(self, file: str) -> None:
-        """One warning for the file, if anything was counted."""
         if self.left_out:
             warn(LeftOutWarning(file, self.left_out))
 
 
 def merge_warnings(said: Iterable[RankboundsWarning]) -> list[RankboundsWarning]:
-    """Merge the warnings of pieces into one per file with added counts."""
     files: dict[str, dict[str, LeftOut]] = {}
     told: dict[str, RankboundsWarning] = {}
     for warning in said:

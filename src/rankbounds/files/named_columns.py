@@ -39,7 +39,6 @@ LISTS = {
 NO_RUN, NAME_THE_RUN = "a row has no run", "Name its run, leave such rows out, or drop the column."
 """What is wrong with a row of no run in a table of several runs, and what to do."""
 CANONICAL = {"query_id": "query", "doc_id": "doc"} | {name: name for name in ("rank", "source", "run", "subtopic")}
-"""Our own names of columns, beside those of the value, and the fields of ``ColumnNames`` for them."""
 OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "importance", "stratum")}
 """The columns that a table may have beside query, document and value, by what it holds."""
 
@@ -56,11 +55,9 @@ class ColumnNames:
     source: tuple[str, ...] = ("source",)
     """Who or what made a label: people, a language model, clicks."""
     run: tuple[str, ...] = ("run", "run_id", "system", "tag")
-    """The run of a row, in a table of several."""
     subtopic: tuple[str, ...] = ("subtopic", "subtopic_id", "nugget", "nugget_id", "judgment_group")
     """What a document is judged for, where a query is about several things, or by whom."""
     importance: tuple[str, ...] = ("importance",)
-    """Whether a nugget is vital or okay."""
     stratum: tuple[str, ...] = ("stratum",)
     """The part of the pool that a document was drawn from for judging, or could have been."""
     lists: tuple[str, ...] = ()
@@ -72,22 +69,18 @@ class ColumnNames:
 
     @property
     def value_name(self) -> str:
-        """What the value is called in messages, and in objects with fields."""
         return self.called or self.value[0]
 
     @property
     def listed(self) -> Sequence[str]:
-        """The names of a column that lists the documents of a question."""
         return self.lists or LISTS.get(self.what, ())
 
     @property
     def of_judgments(self) -> bool:
-        """Is this a table of judgments?"""
         return self.what == "judgments"
 
     @property
     def of_run(self) -> bool:
-        """Is this a table of a run?"""
         return self.what == "run"
 
     def renamed(self, columns: Mapping[str, str] | None) -> ColumnNames:
@@ -193,19 +186,16 @@ def turn_column(columns: Iterable[str], names: ColumnNames) -> str | None:
 
 
 def holds_both(columns: Iterable[str], names: Sequence[ColumnNames]) -> bool:
-    """Do these columns hold both lists, of judgments and of a run?"""
     header = list(columns)
     return all(has_lists(header, own) and list_candidates(header, own) for own in names)
 
 
 def question_column(columns: Iterable[str], names: ColumnNames) -> str | None:
-    """The column that identifies the question."""
     own = names.query if names.query != ColumnNames.query else QUESTION_NAMES
     return find_column(columns, own)
 
 
 def wanted_columns(columns: list[str], names: ColumnNames, source: str) -> list[str]:
-    """Return the columns to read; raise if one is missing."""
     if has_lists(columns, names):
         question, lists = question_column(columns, names), list_candidates(columns, names)
         more = [name for name in (question, turn_column(columns, names)) if name is not None]
@@ -223,25 +213,17 @@ class Columns:
     ranks: Ints | Callable[[], Ints] | None = None
     """The stated ranks, perhaps to be read when they are asked for."""
     tag: str | None = None
-    """The name of the run that lines state."""
     distinct: bool = False
-    """Is it known that no pair is repeated?"""
     label_sources: Sequence[Any] | None = None
-    """Who made each label, where the table says so."""
     runs: Any = None
-    """The run of each row, where the table says so."""
     run_name: str = "run"
-    """What the column of runs is called in messages."""
     subtopics: Ids | None = None
-    """What each document is judged for, where the table says so."""
     by_subtopic: bool = True
     """Are documents judged by subtopic? In TREC lines that hold each document once, it may be something else."""
     subgroups: Ids | None = None
     """Within which subgroup each document is compared, where lines hold preferences."""
     importance: Sequence[Any] | None = None
-    """Whether each row's nugget is vital, where the table says so."""
     strata: Ids | None = None
-    """The stratum that each document was drawn from, where the table says so."""
 
     @classmethod
     def of(
@@ -321,7 +303,6 @@ class Columns:
 
     @cached_property
     def numbers(self) -> Floats:
-        """Return the values as finite numbers, or raise for the first row without one."""
         if self.pairs.source.unit == "line":  # as they are read
             return self.values
         values, bad = finite_numbers(self.values)
@@ -357,18 +338,15 @@ def _repeat_per_document(column: Any, rows: Ints, source: str) -> Any:
 
 
 def _unnested(column: Iterable[Sequence[Any] | None]) -> tuple[Ints, list[Any]]:
-    """Return the entries of all lists, and the row of each."""
     filled = [() if several is None else several for several in column]
     return np.repeat(np.arange(len(filled)), list(map(len, filled))), [entry for several in filled for entry in several]
 
 
 def id_in(column: str | None, what: str) -> str:
-    """What to call an id of a column in a message."""
     return f'the {what} (column "{column}")' if column else f"a {what}"
 
 
 def shown_value(value: Any) -> str:
-    """A value that is wrong, for a message."""
     try:
         return repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # a whole number of thousands of digits

@@ -54,7 +54,6 @@ def is_row(given: Any, names: ColumnNames) -> bool:
 
 
 def is_column_wise(given: Any, names: ColumnNames) -> bool:
-    """Is this a dict of whole columns, rather than one of queries?"""
     if not isinstance(given, Mapping) or len(given) > _MOST_COLUMNS:
         return False
     if any(isinstance(column, Mapping | str) for column in given.values()):
@@ -67,14 +66,12 @@ def is_column_wise(given: Any, names: ColumnNames) -> bool:
 
 
 def is_list_row(given: Any, names: ColumnNames) -> bool:
-    """Return whether this is a question's row with a list of retrieved or expected documents."""
     if not isinstance(given, Mapping) or len(given) > _MOST_COLUMNS or not has_lists(map(str, given), names):
         return False
     return any(isinstance(given[name], (*_LISTS, Mapping)) for name in _lists_in(given, names))
 
 
 def _lists_in(given: Mapping[Any, Any], names: ColumnNames) -> list[Any]:
-    """Return the keys of lists of ids, of a run and of judgments."""
     known = {*LISTS["run"], *LISTS["judgments"], *names.listed}
     return [key for key in given if str(key).lower() in known]
 
@@ -86,7 +83,6 @@ def _names_ids(given: Mapping[Any, Any], names: ColumnNames) -> bool:
 
 
 def expected_shapes(names: ColumnNames) -> str:
-    """What judgments, or a run, may be made from, for a message."""
     lists = "{query: {document, ...}}" if names.of_judgments else "{query: [document, ...]}"
     value, ours = names.value_name, "Qrels" if names.of_judgments else "a Run"
     if not names.listed:  # neither judgments nor a run, but a number for each document
@@ -144,7 +140,6 @@ def _judged_lists(given: Any) -> Any:
 
 
 def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> Columns:
-    """From a list of objects, each with the same columns."""
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             problem = f"expected an object with named columns, got {shown_value(row)}."
@@ -154,12 +149,10 @@ def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> 
 
 
 def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
-    """From one JSON object per line, each with the same columns."""
     return columns_of_records(parse_json_lines(text.tobytes(), text.name)[1], names, text.name)
 
 
 def columns_of_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: Source) -> Columns:
-    """Read columns by name, from a frame of any package, or our own."""
     if has_lists(header, names):
         return columns_of_list_table(header, lambda name: listed_values(get(name)), names, source.name)
     found = found_columns(header, names, source.name)
@@ -303,7 +296,6 @@ def _ids_of_arrow(column: Any) -> Ids | None:
 
 
 def number_column(column: Any) -> Any:
-    """Return a frame's column of numbers as an array, if without gaps."""
     package = type(column).__module__.partition(".")[0]
     if package == "polars" and column.dtype.is_numeric() and not column.null_count():
         return column.to_numpy()
@@ -319,7 +311,6 @@ def number_column(column: Any) -> Any:
 
 
 def listed_values(column: Any) -> Any:
-    """The entries of a column of any package."""
     if isinstance(column, Ids):
         return column
     for method in ("to_list", "to_pylist", "tolist"):

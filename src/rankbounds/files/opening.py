@@ -31,10 +31,8 @@ _ENDINGS = frozenset(
 """Of files of runs and labels; anything else after a point may be a part of the name."""
 _PIECE_BYTES = 1 << 24
 _AT_ONCE = 1 << 20
-"""How much is decompressed at a time."""
 _LINE = re.compile(rb"[^\n]*\n")
 PARQUET_MAGIC = b"PAR1"
-"""The first bytes of a Parquet file."""
 
 
 def expand(names: Iterable[str | os.PathLike[str]]) -> list[str]:
@@ -121,10 +119,8 @@ class Text:
     begin: int
     end: int
     before: int = 0
-    """How many lines of the file come before this text."""
 
     def tobytes(self) -> bytes:
-        """The contents as bytes."""
         return self.buffer[self.begin : self.end].tobytes()
 
     def start(self, size: int = 65536) -> bytes:
@@ -133,7 +129,6 @@ class Text:
 
     @cached_property
     def first_line(self) -> bytes:
-        """The first line, without its newline."""
         return next(self.lines(), b"")
 
     def lines(self) -> Iterator[bytes]:
@@ -151,12 +146,10 @@ class Content:
 
     @classmethod
     def of(cls, name: str, data: bytes | memoryview) -> Content:
-        """From the bytes themselves."""
         return cls(name, pad(data), len(data))
 
     @classmethod
     def decompressed(cls, name: str, data: bytes | IO[bytes]) -> Content:
-        """Decompress bytes or a file if needed."""
         source = io.BytesIO(data) if isinstance(data, bytes) else data
         source.seek(0)
         kind = compression.compression_of(source.read(6))
@@ -172,11 +165,9 @@ class Content:
             raise compression.damage_error(name, error) from None
 
     def tobytes(self) -> bytes:
-        """The contents as bytes."""
         return self.buffer[PADDING : PADDING + self.size].tobytes()
 
     def starts_with(self, magic: bytes) -> bool:
-        """Are these the first bytes?"""
         return self.buffer[PADDING : PADDING + min(self.size, len(magic))].tobytes() == magic
 
     def text(self, before: int = 0) -> Text:
@@ -206,7 +197,6 @@ def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:
 
 
 def read_text(path: str, threads: int = 1) -> Text:
-    """Read a whole text file, decompressed; reject empty and binary files."""
     return read_content(path, threads).text()
 
 
@@ -273,13 +263,11 @@ def is_pipe(path: str) -> bool:
 
 
 def can_be_read_again(path: str) -> bool:
-    """Is this a pipe whose contents are kept?"""
     return is_pipe(path) and _kept_streams is not None
 
 
 @contextlib.contextmanager
 def stream(path: str) -> Iterator[IO[bytes]]:
-    """A file to read piece by piece, decompressed by content."""
     if is_pipe(path):
         raise UsageError(f"{path}: a pipe cannot be read in pieces: write it to a file first, or use --engine local.")
     try:
@@ -345,7 +333,6 @@ def check_unchanged(name: str, file: int) -> Iterator[int]:
 
 
 def changed(name: str) -> DataError:
-    """Return the error for a file that was written to meanwhile."""
     return DataError(name, "this file changed while it was read.", "Read it again when it is complete.")
 
 

@@ -76,7 +76,6 @@ def decimal(value: float) -> str:
 
 
 def reject_for_trec(pairs: Pairs) -> None:
-    """Raise for the first id that a TREC line cannot hold."""
     for topic in pairs.topics:
         if reason := unheld_by_trec(topic, begins_line=True):
             raise _unwritable("topic", topic, reason, "a TREC file", _TABLES)
@@ -88,7 +87,6 @@ def reject_for_trec(pairs: Pairs) -> None:
 
 
 def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
-    """Why a TREC line cannot hold this id, if it cannot."""
     if not name:
         return "is empty"
     odd = re.search(r"[\x00-\x20]", name)
@@ -102,7 +100,6 @@ def unheld_by_trec(name: str, *, begins_line: bool = False) -> str | None:
 
 
 def unheld_by_table(name: str) -> str | None:
-    """Why a field of CSV or TSV cannot hold this id, if it cannot."""
     if not _is_utf8(name):
         return "is not UTF-8"
     if name != name.strip(BLANKS):
@@ -133,7 +130,6 @@ def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
 
 
 def shown(name: str) -> str:
-    """Quote an id for a message, on one line and shortened."""
     text = json.dumps(name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}...", ensure_ascii=False)
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 

@@ -30,7 +30,6 @@ def is_parquet(path: str, names: ColumnNames) -> bool:
 
 
 def files_of(path: str) -> list[str]:
-    """The files of a table: itself, or those in a folder, in name order."""
     return sorted(glob.glob(os.path.join(glob.escape(path), "*.parquet"))) if os.path.isdir(path) else [path]
 
 
@@ -72,7 +71,6 @@ def _unchanged(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[Any]:
-    """Open the file by pyarrow; raise if it is written to meanwhile."""
     import pyarrow.parquet
 
     with _unchanged(path), pyarrow.parquet.ParquetFile(path) as file:
@@ -109,7 +107,6 @@ def report_damage(path: str) -> Iterator[None]:
 
 
 def shape_of(path: str) -> tuple[list[str], int]:
-    """The names of a file's columns, and how many rows it has."""
     if _pyarrow_parquet() is None:
         import polars
 

@@ -101,7 +101,6 @@ def labels_by_prefix(queries: list[str], mark: str) -> Labels:
 # ---- texts ----
 
 ID_NAMES = (*QUERY_NAMES[:-2], "_id", "id", "number", "num", "topic", "query")
-"""What a file may call the id of a query; "query" is its text where there is another id."""
 TEXT_NAMES = ("text", "query", "title", "query_text", "question", "keywords")
 DESCRIPTION_NAMES = ("description", "desc", "question", "information_need")
 NARRATIVE_NAMES = ("narrative", "narr", "notes", "intent")
@@ -119,7 +118,6 @@ class QueryText:
 
 
 def read_query_texts(path: str) -> dict[str, QueryText]:
-    """Read the texts of queries by their ids."""
     text = read_text(path)
     content = text.tobytes().decode("utf-8", "replace")
     formats = {"<": _topics, "{": _json_texts, "[": _json_texts}
@@ -136,7 +134,6 @@ def read_query_texts(path: str) -> dict[str, QueryText]:
 
 
 def _topics(content: str, name: str) -> Entries:
-    """TREC topics, whose fields mostly are not closed, and topics in XML."""
     for topic in re.finditer(r"<(top|topic)\b([^>]*)>(.*?)(?=</\1>|<\1\b|\Z)", content, re.S | re.I):
         fields: dict[str, str] = {}
         # A field goes up to the next one that begins a line, or to its own end.

@@ -27,7 +27,6 @@ _STAND_IN = "\ud800"
 
 
 def read_decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """Return the contents of a text file, and its name in messages."""
     text = read_text(os.fspath(path))
     return decoded(text), text.name
 
@@ -38,14 +37,12 @@ def decoded(text: Text) -> str:
 
 
 def filled_lines(content: str, name: str) -> Iterator[tuple[Place, str]]:
-    """Return the non-empty lines without surrounding blanks; tabs stay, because a cell beside them may be empty."""
     for number, line in enumerate(content.split("\n"), 1):
         if line.strip():
             yield Place(name, number), line.strip("\r ")
 
 
 def first_line_of(content: str) -> str:
-    """The first line that holds something; empty where none does."""
     return next(filled_lines(content, ""), (None, ""))[1]
 
 
@@ -72,7 +69,6 @@ def rows_of_fields(path: str | os.PathLike[str], *names: str) -> Rows:
 
 
 def is_number(token: str | bytes) -> bool:
-    """Is this a number, also one that is not finite?"""
     try:
         float(token)
     except ValueError:
@@ -81,7 +77,6 @@ def is_number(token: str | bytes) -> bool:
 
 
 def separator_in(line: str, known: str = "\t,") -> str | None:
-    """The first of the known separators that the line holds."""
     return next((mark for mark in known if mark in line), None)
 
 
@@ -125,7 +120,6 @@ def table_rows(content: str, name: str, known: str = "\t,", *, quotes: bool = Tr
 
 
 def padded_row(place: Place, row: list[str], count: int) -> list[str]:
-    """Pad the row with empty cells; raise if it has too many."""
     if len(row) > count:
         raise DataError(place, f"there are {len(row)} fields in a table of {count} columns.")
     return row + [""] * (count - len(row))
@@ -151,7 +145,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse_json(content: bytes | str, place: Place | str, what: str = "JSON") -> Any:
-    """Parse JSON; raise if it is invalid, nested too deep, or repeats a key in an object."""
     try:
         return json.loads(content, object_pairs_hook=_object)
     except RecursionError:
@@ -164,7 +157,6 @@ def parse_json(content: bytes | str, place: Place | str, what: str = "JSON") -> 
 
 
 def parse_json_lines(content: bytes, name: str) -> tuple[list[int], list[Any]]:
-    """Parse one value per line; return line numbers and values."""
     lines = [(number, line.strip()) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
     numbers = [number for number, _ in lines]
     if all(line[:1] == b"{" and line[-1:] == b"}" for _, line in lines):

@@ -42,7 +42,6 @@ _NO_DATA = re.compile(rb"^(?:[\x01-\x20]*\n|[\x01-\x09\x0b-\x20]*#[^\n]*\n)", re
 
 
 def first_fields(path: str) -> tuple[list[bytes], Place]:
-    """The fields of the first line with data, and where it stands."""
     content = b""
     for content, before in blocks_of_lines(path, 1 << 16):
         if not lines_of_data(content):
@@ -108,7 +107,6 @@ def _newlines(content: bytes) -> int:
 
 
 def trim_blanks(part: bytes) -> bytes:
-    """Replace the blanks at the end of a part of a line by one."""
     return part if part[-1:].strip() or not part else part.rstrip() + b" "
 
 
@@ -153,7 +151,6 @@ class ScratchError(DataError):
 
 
 def scratch_error(folder: Path, error: Exception, what: str = "temporary files") -> ScratchError:
-    """Return the error for a folder in which something temporary cannot be written."""
     reason = getattr(error, "strerror", None) or str(error).rpartition("error: ")[2]
     remedy = "Free some space, or name another folder: scratch= in Python, the variable TMPDIR for commands."
     return ScratchError(folder, f"{what} cannot be written here ({reason}).", remedy)
@@ -175,17 +172,14 @@ class LargeFile:
 
     @property
     def parquet(self) -> bool:
-        """Is it Parquet? Everything else must be lines of TREC."""
         return parquet.is_parquet(self.path, self.names)
 
     def _texts(self, size: int | None = None, *, data_alone: bool = False) -> Iterator[Text]:
-        """Yield the file in blocks of lines that need not be of whole topics."""
         size = size or min(SPLIT_BYTES, max(SPLIT_BYTES >> 8, self.piece_bytes))
         for content, before in blocks_of_lines(self.path, size):
             yield inner_text(self.path, lines_of_data(content) if data_alone else content, before)
 
     def check(self) -> None:
-        """Reject what cannot be read in pieces, before any work is done."""
         if self.path == STANDARD_INPUT:
             raise UsageError("Standard input cannot be read in pieces: write it to a file first.")
         if self.parquet:
@@ -370,7 +364,6 @@ class LargeFile:
         return hashes, places
 
     def _all_queries(self) -> Iterator[Ids]:
-        """Yield the topics of all lines or rows, a stretch at a time."""
         if self.parquet:
             yield from map(self._queries_of, self._frames())
         else:

@@ -56,12 +56,10 @@ class Layout:
 
     @property
     def value_name(self) -> str:
-        """What messages call the value."""
         return "grade" if self.description.endswith("grade") else "score"
 
 
 ChooseLayout = Callable[[list[bytes], Place], Layout]
-"""From the fields of the first line and its place."""
 
 RUN_LAYOUT = Layout(6, query=0, doc=2, rank=3, value=4, tag=5, description="topic Q0 document rank score tag")
 RUN_AND_MORE = replace(RUN_LAYOUT, description="topic Q0 document rank score tag, and more")
@@ -139,7 +137,6 @@ def _repeated(pairs: Pairs, row: int) -> DataError:
 
 
 def replace_pairs(lines: Columns, pairs: Pairs, value: Floats) -> Columns:
-    """Return the columns of other lines of the same file."""
     return replace(lines, pairs=pairs, values=value, ranks=lines.ranks and partial(stated_ranks, pairs))
 
 
@@ -174,7 +171,6 @@ def stated_ranks(pairs: Pairs) -> Ints:
 
 
 def fields_behind(pairs: Pairs) -> Ids:
-    """The field behind each document on its line."""
     text = pairs.docs.text
     start = past(pairs.docs.start + pairs.docs.length, text, 1, blanks=True)
     end = past(start, text, 1, blanks=False)
@@ -182,7 +178,6 @@ def fields_behind(pairs: Pairs) -> Ids:
 
 
 def run_layout(fields: list[bytes], place: Place | str) -> Layout:
-    """The layout of a run, from the fields of its first line."""
     if len(fields) >= 6:
         # Where an id holds a blank, what stands in the place of the rank is seldom a number.
         return RUN_AND_MORE if len(fields) > 6 and fields[3].isdigit() else RUN_LAYOUT
@@ -228,7 +223,6 @@ def _is_whole(token: bytes) -> bool:
 
 
 def qrels_layout(fields: list[bytes], place: Place | str, *, preferences: bool = False) -> Layout:
-    """The layout of judgments, or of preferences, from the fields of their first line."""
     if preferences and len(fields) != 5:
         expected = f"a line of preferences has five fields ({PREFERENCES_LAYOUT.description})"
         raise DataError(place, f"{expected}; this one has {len(fields)}.")
@@ -257,7 +251,6 @@ def qrels_layout(fields: list[bytes], place: Place | str, *, preferences: bool =
 
 
 def first_line(text: Text) -> tuple[list[bytes], Place]:
-    """The fields of the first line that holds any, and its place."""
     for place, fields in field_lines(text):
         return fields, place
     raise NothingReadError(text.name, "the file has no line of data.")
@@ -285,11 +278,6 @@ def _blocks(text: Text, begin: int, end: int, size: int) -> list[tuple[int, int]
 def _parse_lines(
     text: Text, layout: Layout, problems: Problems, words: Callable[[str], float] | None, threads: int
 ) -> tuple[Pairs, Floats]:
-    """Parse all lines into one table.
-
-    NumPy's arrays of a block have to stay in the cache. The kernel makes none: its blocks are larger, a few per thread,
-    because every block costs some steps in Python.
-    """
     size = BLOCK_BYTES
     if native.in_use():
         share = (text.end - text.begin) // (1 if threads == 1 else 4 * threads)
@@ -477,7 +465,6 @@ def _join_blocks(text: Text, blocks: list[_Block], threads: int, whole: Lines) -
 
 
 def _number_topics(topics: list[Ids]) -> tuple[tuple[str, ...], list[Ints]]:
-    """Return all topics in order of first appearance, and the numbers of each block's."""
     cuts = np.cumsum([len(block) for block in topics])[:-1]
     start, length = (np.concatenate([getattr(block, name) for block in topics]) for name in ("start", "length"))
     merged = merged_topics(topics[0].text, start, length)

@@ -49,7 +49,6 @@ def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = Fa
 
 
 def reject_compressed(name: str) -> None:
-    """Reject names with an ending of compressed files: output is not compressed."""
     ending = os.path.splitext(name)[1].lower()
     if ending in ENDINGS.values():
         raise UsageError(f"{name}: rankbounds does not compress its output; leave out {ending}.")
@@ -72,7 +71,6 @@ def _reject_read_only(target: str) -> None:
 
 
 def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
-    """Return the error for a file or folder that the system does not let us write."""
     name = os.fspath(name)
     folder = os.path.dirname(name) or "."
     if isinstance(error, IsADirectoryError):
@@ -83,13 +81,11 @@ def unwritable(name: str | os.PathLike[str], error: OSError) -> DataError:
 
 
 def not_utf8(error: UnicodeEncodeError) -> str:
-    """The sentence on text that no file can hold."""
     around = error.object[max(0, error.start - 20) : error.end + 20].splitlines()
     return f"The text {' '.join(around)!a} holds half a character, which no file can hold."
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """Make a folder, and all folders above it, unless it exists."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -100,7 +96,6 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def make_empty_folder(path: str | os.PathLike[str]) -> Path:
-    """Make a folder; an error where it exists and holds something."""
     folder = make_folder(path)
     try:
         held = os.listdir(folder)

@@ -36,12 +36,10 @@ kernel = None if os.environ.get(SWITCH) == "0" else built
 
 
 def in_use() -> bool:
-    """Is the kernel at work?"""
     return kernel is not None
 
 
 def described() -> str:
-    """Which of the two is at work, in words."""
     if kernel is not None:
         return "compiled kernel"
     return f"NumPy alone, {f'{SWITCH}=0' if built is not None else 'no compiled kernel'}"

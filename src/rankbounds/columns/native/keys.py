@@ -21,7 +21,6 @@ _KINDS: dict[type, int] = {
 
 
 def address_of(array: NDArray[Any], kind: type, size: int) -> int:
-    """Return the address of an array of at least this kind and size."""
     return native.built.address(array, _KINDS[kind], size)
 
 

@@ -17,12 +17,10 @@ from rankbounds.columns.native.keys import float64, int32, int64, text_address, 
 
 
 def count_lines(text: Bytes, begin: int, stop: int) -> int | None:
-    """How many newlines there are in ``text[begin:stop]``."""
     return None if native.kernel is None else native.kernel.count_lines(text_address(text, stop), begin, stop)
 
 
 def holds_nul(text: Bytes, begin: int, stop: int) -> bool:
-    """Is there a NUL in ``text[begin:stop]``?"""
     if native.kernel is None:
         return bool(text[begin:stop].min(initial=1) == 0)
     return bool(native.kernel.holds_nul(text_bytes(text, stop), begin, stop))
@@ -43,7 +41,6 @@ def merged_topics(text: Bytes, start: Ints, length: Ints) -> tuple[tuple[str, ..
 
 
 def renumber(topic: Ints, number: Ints) -> None:
-    """Replace every topic of a column by the number at its place."""
     if native.kernel is None or topic.dtype != np.int32 or not topic.flags.c_contiguous:
         topic[:] = number[topic]
         return
