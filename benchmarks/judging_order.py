@@ -4,10 +4,10 @@
 
 Judgments are hidden and asked for again. Runs are cut at a depth, and only the judgments of a pool of ``kept``
 documents remain. For random pairs of runs, documents are judged one by one until the certain bounds of the difference
-lie on one side of 0: at random; by their best rank, as a pool grows; by strategies A, B and C of Moffat, Webber and
-Zobel (Strategic System Comparisons via Targeted Relevance Judgments, SIGIR 2007); by the size of their effect on the
-difference; and by their value for settling the pair (``judge-next --compare``). Pairs count that are open at first
-and settled when everything is judged. Prints the mean number of judgments per measure and order.
+lie on one side of 0: at random; by their best rank, as a pool grows; by their weights in both runs (strategy A of
+Moffat, Webber and Zobel, SIGIR 2007); by the size of their effect on the difference; and by their value for settling
+the pair (``judge-next --compare``). Pairs count that are open at first and settled when everything is judged. Prints
+the mean number of judgments per measure and order.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.judging.next.judge_next import plan_by_residual
 from rankbounds.judging.next.open_documents import OpenDocuments, SimulatedJudging
-from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.judging.pools import pool, subset
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.models.chosen import ChosenModels
 from rankbounds.rankings.topic_facts import TopicFacts
 
-ORDERS = ("random", "pool", *STRATEGIES, "effect", "value")
+ORDERS = ("random", "pool", "weight", "effect", "value")
 STAND_IN = rb.RBP(p=0.9)
-"""Strategies A, B and C need weights of ranks; for measures that have none, these."""
+"""Weights of ranks for measures that have none."""
 
 
 def settled_after(
@@ -58,7 +58,7 @@ def settled_after(
     orders: dict[str, Ints] = {
         "random": generator.permutation(size),
         "pool": np.lexsort((generator.random(size), best)),
-        **{strategy: by_strategy(asked, at_first, strategy) for strategy in STRATEGIES},
+        "weight": by_weight(asked, at_first),
         "effect": np.argsort(-np.abs(effect), kind="stable"),
         "value": judging.orders()[0],
     }
@@ -67,12 +67,11 @@ def settled_after(
     return {name: asked.until_settled(pair, grade, order, 32) for name, order in completed.items()}
 
 
-def by_strategy(asked: OpenDocuments, at_first: Qrels, strategy: str) -> Ints:
-    """The documents in the order of strategy A, B or C."""
+def by_weight(asked: OpenDocuments, at_first: Qrels) -> Ints:
+    """The documents by their weights in both runs together."""
     collection = asked.collection
     measure = asked.measure if is_weighted_sum(asked.measure) else STAND_IN
-    budget, assumptions = len(collection), collection.assumptions
-    plan = plan_by_residual(at_first, collection.runs, measure, budget, strategy, assumptions=assumptions)
+    plan = plan_by_residual(at_first, collection.runs, measure, len(collection), collection.assumptions)
     topics = [collection.facts.query_ids[topic] for topic in collection.topic.tolist()]
     names = collection.retrieved.doc_ids(np.arange(len(collection)))
     place = {document: number for number, document in enumerate(zip(topics, names, strict=True))}

@@ -20,7 +20,7 @@ from rankbounds.comparison import Evidence
 from rankbounds.desk.planning import plan_next
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.judging.next import residuals
+from rankbounds.judging.next import judge_next
 from rankbounds.judging.next.open_documents import DRAWS_OF_EFFECTS, OpenDocuments, SimulatedJudging, least_count
 from rankbounds.judging.next.plan import SettlingPlan, difference_left
 from rankbounds.probability.drawn_scores import DrawnCompletions
@@ -68,7 +68,7 @@ def test_threads_that_share_a_run_keep_its_documents_and_ranks_together(monkeypa
     run = {f"t{topic}": [f"d{rank}" for rank in range(5 + topic % 7)] for topic in range(60)}
 
     def plan(threads):
-        monkeypatch.setattr(residuals, "worth_starting", lambda: threads)
+        monkeypatch.setattr(judge_next, "worth_starting", lambda: threads)
         return rb.judge_next({topic: {"d0": 1} for topic in run}, {"one": run}, budget=500, measure="RBP").rows()
 
     def rest(frame, *_):
@@ -78,7 +78,7 @@ def test_threads_that_share_a_run_keep_its_documents_and_ranks_together(monkeypa
     before = threading.gettrace()
     expected = plan(1)
     monkeypatch.setattr(pairs, "SLICE_ROWS", 16)
-    threading.settrace(lambda frame, *_: rest if frame.f_code.co_name == "see" else None)
+    threading.settrace(lambda frame, *_: rest if frame.f_code.co_name == "keep_holes" else None)
     try:
         assert plan(2) == expected
     finally:

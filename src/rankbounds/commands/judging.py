@@ -12,7 +12,6 @@ from rankbounds.commands.console.options import Option, Options, call, everyday
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging import pools
-from rankbounds.judging.next.residuals import STRATEGIES
 
 
 @command(
@@ -37,7 +36,6 @@ from rankbounds.judging.next.residuals import STRATEGIES
             "probability (0.95)",
         ),
     ),
-    Option("--strategy S", "A, B or C: for all runs' scores by RBP, P or DCG", words=STRATEGIES),
     *scoring.probability("logistic (default: estimated from the judgments)", "logistic"),
     scoring.SEED,
     scoring.ORDER,
@@ -58,8 +56,7 @@ def run_judge_next(options: Options) -> None:
 
     More runs ask for all scores: value is a document's part of the standard deviations of the runs' means. For RBP, P
     and DCG, weight is its summed weight in all runs, and residual_after is what remains open once it and all documents
-    above it are judged. Strategy A lowers the sum of all residuals fastest; B prefers runs with large residuals, C
-    those and good runs. --format trec writes a pool file to be filled in.
+    above it are judged. --format trec writes a pool file to be filled in.
     """
     from rankbounds.judging.next.judge_next import judge_next
     from rankbounds.measures import parse_measure
@@ -72,7 +69,6 @@ def run_judge_next(options: Options) -> None:
         judge_next,
         judgments,
         runs,
-        strategy=options.strategy and options.strategy.upper(),
         compare=reading.compared_from(options.compare),
         q=scoring.probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
         progress=progress_on_terminal("steps of the plan"),

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats
+from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.columns.pairs import Pairs
+from rankbounds.rankings.documents import RetrievedDocuments
 from rankbounds.results import Result
 
 
@@ -19,6 +20,17 @@ def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
     here, there = qrels.pairs.index.find(pairs)
     grade[here] = qrels.grade[there]
     return grade
+
+
+def heaviest(documents: RetrievedDocuments, weight: Floats, budget: int) -> Ints:
+    """The documents of the largest weights; equal weights in the order of topics and ids."""
+    rounded = np.round(weight, 12)  # sums of the same weights in another order are equal
+    held = np.flatnonzero(rounded > 0)
+    if held.size > budget:
+        least = np.partition(rounded[held], held.size - budget)[held.size - budget]
+        held = held[rounded[held] >= least]
+    keys = zip(-rounded[held], documents.topic[held].tolist(), documents.doc_ids(held), held.tolist(), strict=True)
+    return np.array([key[-1] for key in sorted(keys)[:budget]], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -28,23 +28,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.choices import check_choice, check_count
+from rankbounds.arrays import Ints
+from rankbounds.choices import check_count
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.collection.shapes import QrelsLike, RunsLike
+from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.options import OrderOptions
 from rankbounds.evaluation.question import Question
+from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
+from rankbounds.judging.candidates import heaviest
 from rankbounds.judging.next.open_documents import OpenDocuments
 from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan
-from rankbounds.judging.next.residuals import STRATEGIES, plan_by_residual
 from rankbounds.measures import RankWeighted
+from rankbounds.measures.formulas import weights_by_rank, worth_of_one
 from rankbounds.measures.naming.parser import MeasureLike
 from rankbounds.probability.documents import open_measures
 from rankbounds.probability.effects import is_plain_sum
 from rankbounds.probability.models.chosen import KINDS, ChosenModels, join_and_warn
 from rankbounds.probability.models.probabilities import as_relevance_probability
+from rankbounds.rankings.documents import RetrievedDocuments, entries_of
+from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -57,7 +64,6 @@ def judge_next(
     *,
     budget: int = 20,
     measure: MeasureLike = DEFAULT_MEASURES[0],
-    strategy: str | None = None,
     compare: tuple[str, str] | str | None = None,
     until: str | float | None = None,
     q: Any = "logistic",
@@ -76,11 +82,6 @@ def judge_next(
         The largest number of documents.
     measure
         Any that depends on what unjudged documents turn out to be: nDCG, AP, RBP, P, recall and the like.
-    strategy
-        Asks for all runs' scores, by a weighted sum over ranks. ``"A"`` (without a comparison the default for more than
-        two runs) takes the documents with the largest weight in all runs together, by which their judgment reduces the
-        summed residual. With ``"B"`` a run's weights count in proportion to its residual, with ``"C"`` also in
-        proportion to the cube of the middle of its possible scores.
     compare
         The names of two runs: order documents by how much they are expected to settle which of the two is better; this
         is also what two runs alone are asked. ``"all"``: by how much they are expected to settle which runs are better
@@ -104,7 +105,8 @@ def judge_next(
     The last line of ``compare``, the report and the judging page ask the same. In a comparison a document's value is
     how far its judgment is expected to move the bound that will settle the question; without one, its part of the
     standard deviations of all runs' means. Values of weighted sums over ranks are exact and add up; those of other
-    measures make a good order. Strategies A, B and C: Moffat, Webber and Zobel, SIGIR 2007.
+    measures make a good order. For such a sum and several runs, documents come by their weights in all runs together,
+    by which their judgment reduces the summed residual (strategy A of Moffat, Webber and Zobel, SIGIR 2007).
 
     Examples
     --------
@@ -129,9 +131,7 @@ def judge_next(
         facts, assumed = TopicFacts(judgments, question.assumptions.gain), question.assumptions
         return ChosenModels(q, otherwise, list(among), facts, assumed, join_and_warn(among, facts, assumed))
 
-    return plan_judgments(
-        judgments, systems, question, models, budget=budget, strategy=strategy, until=until, progress=progress
-    )
+    return plan_judgments(judgments, systems, question, models, budget=budget, until=until, progress=progress)
 
 
 def plan_judgments(
@@ -141,7 +141,6 @@ def plan_judgments(
     models_of: Callable[[Sequence[Run]], ChosenModels],
     *,
     budget: int = 20,
-    strategy: str | None = None,
     until: str | float | None = None,
     likely: bool = True,
     progress: Callable[[int, int], None] | None = None,
@@ -151,18 +150,14 @@ def plan_judgments(
     Two runs, or ``question.compare``, ask which is better; otherwise documents are chosen for all scores.
     """
     check_count("The budget", budget)
-    if strategy is not None:
-        check_choice("strategy", strategy, STRATEGIES)
     names = [run.name for run in runs]
-    if question.compare is None and strategy is None and len(runs) == 2:
+    if question.compare is None and len(runs) == 2:
         question = replace(question, compare=(names[0], names[1]))
     measure, compare = question.measure, question.compare
     level = criterion(until, compare)
     if compare is None and isinstance(measure, RankWeighted) and is_plain_sum(measure):
         order = question.in_one_order().assumptions
-        return plan_by_residual(judgments, runs, measure, budget, strategy or "A", assumptions=order)
-    if strategy is not None:
-        raise UsageError(f"Strategy {strategy} is only for weighted sums over ranks, without a comparison.")
+        return plan_by_residual(judgments, runs, measure, budget, order)
     (measure,) = open_measures([measure], question.assumptions)
     models = models_of([runs[number] for number in question.runs_among(names)]).or_even(measure)
     left_open = OpenDocuments(models, measure, seed=question.seed)
@@ -177,6 +172,42 @@ def plan_judgments(
             nothing: dict[str, Any] = dict.fromkeys(plan.fields[2:], np.empty(0))
             plan = replace(plan, query_ids=[], doc_ids=[], **nothing)
     return plan
+
+
+def plan_by_residual(
+    judgments: Qrels, runs: Sequence[Run], measure: RankWeighted, budget: int, assumptions: Assumptions
+) -> JudgingPlan:
+    """The unjudged documents of judged topics whose judgments take most off the residuals; no others take more."""
+    facts = TopicFacts(judgments, assumptions.gain)
+    judgments.pairs.index  # noqa: B018 (built once, before threads share it)
+    scoring = Scoring([measure], assumptions, worth_starting())
+    unjudged: list[Ints] = []
+
+    def join_one(number: int) -> JoinedRun:
+        run = runs[number]
+        return JoinedRun(run.name, join_lists(run, facts, assumptions), run.prepared, lambda: run)
+
+    def keep_holes(number: int, rankings: Rankings) -> None:
+        unjudged.append(entries_of(number, rankings, rankings.holes))
+
+    scores = score_joined(join_one, [run.name for run in runs], facts, scoring, observe=keep_holes)
+    unjudged.sort(key=lambda part: part[1, :1].tolist())
+    documents = RetrievedDocuments.at(runs, np.concatenate(unjudged, axis=1))
+    entry_weight = worth_of_one(measure, facts) * weights_by_rank(measure, documents.rank)
+    weight = np.bincount(documents.document, entry_weight, len(documents)).astype(np.float64)
+    picked = heaviest(documents, weight, budget)
+    before = float((scores.high - scores.low).sum())
+    return JudgingPlan(
+        [facts.query_ids[number] for number in documents.topic[picked].tolist()],
+        documents.doc_ids(picked),
+        weight[picked],
+        np.maximum(before - np.cumsum(weight[picked]), 0.0),
+        before,
+        len(facts.query_ids),
+        len(scores.runs),
+        len(documents),
+        settings={"measure": str(measure)},
+    )
 
 
 def criterion(until: str | float | None, compare: object) -> float | None:

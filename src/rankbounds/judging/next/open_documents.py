@@ -14,8 +14,8 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.evaluation.differences import SharedLists, difference_bounds
 from rankbounds.evaluation.score_differences import merit, merit_of_range
+from rankbounds.judging.candidates import heaviest
 from rankbounds.judging.next.plan import SETTLED, Needed, SettlingPlan
-from rankbounds.judging.next.residuals import heaviest
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.probability.completions import OpenCollection
