@@ -270,7 +270,7 @@ def test_every_measure_has_a_plain_definition_and_an_example():
 FORMULAS = {
     *("value", "weights", "divisor", "over", "growth", "worth", "documents_read", "estimate"),
     *("continuation", "going_on", "unsatisfied", "limit_and_divisor", "scale", "divisor_at"),
-    *("of_subtopic", "of_group", "combined", "inner", "recalls"),
+    *("of_subtopic", "combined", "inner", "recalls"),
 }
 """What base classes ask of a measure: the part of the formula that is its own."""
 

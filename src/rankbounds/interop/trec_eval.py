@@ -29,7 +29,7 @@ from rankbounds.measures.counts import Utility
 from rankbounds.measures.discounted_gain import RnDCG
 from rankbounds.measures.facts import Total
 from rankbounds.measures.formulas import quotient
-from rankbounds.measures.judgment_groups import OverGroups, mean_over_groups
+from rankbounds.measures.judgment_groups import OverGroups
 from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
 from rankbounds.measures.precision.interpolated_precision import POINTS, interpolated
 from rankbounds.measures.rank_biased_precision import RBP
@@ -262,7 +262,7 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
 def _column(measure: Measure, options: Options) -> Column:
     """Return what computes a measure, with a column per judgment group for judged documents."""
     if options.Judged_docs_only and isinstance(measure, OverGroups):
-        return partial(mean_over_groups, Condensed(measure.of_group()))
+        return partial(measure.over_lists, Condensed(measure.of_subtopic()))
     return measure.value
 
 

@@ -53,16 +53,22 @@ class BySubtopic(Measure):
         """Return the measure of the list that one subtopic sees."""
         raise NotImplementedError
 
+    def lists(self, rankings: Rankings) -> ListsBySubtopic:
+        return rankings.by_subtopic()
+
     def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
         """Return one number for each list from those of its subtopics."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
-        lists = rankings.by_subtopic()
-        return self.combined(lists, self.of_subtopic().value(lists.rankings))
+        return self.over_lists(self.of_subtopic(), rankings)
+
+    def over_lists(self, measure: Measure, rankings: Rankings) -> Floats:
+        lists = self.lists(rankings)
+        return self.combined(lists, measure.value(lists.rankings))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        lists = rankings.by_subtopic()
+        lists = self.lists(rankings)
         expected = self.of_subtopic().expected_over_ties(lists.rankings)
         return None if expected is None else self.combined(lists, expected)
 
