@@ -178,7 +178,7 @@ class Turns:
     greatest for the k highest and least for the k lowest. Both sums grow by one term a step, so all k cost as much as
     one. ``room`` is how many relevant documents nobody may have retrieved beside the known ones, if no unjudged
     document is relevant: they enter the divisor alone, so the least average has as many as the k leave room for, and
-    the greatest none.
+    the greatest none. An unjudged document adds its ``credit`` to the sums at and below it, where they are greatest.
     """
 
     inverse: Floats
@@ -188,6 +188,7 @@ class Turns:
     total: Floats
     known: Floats
     room: Floats
+    credit: float = 1.0
 
     @classmethod
     def of(cls, rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> Turns:
@@ -216,7 +217,7 @@ class Turns:
     def greatest_average(self) -> Floats:
         """Return the greatest average over all k, with the k highest unjudged documents relevant."""
         holes, number = self._unjudged_counts
-        added = self.so_far + number
+        added = self.so_far + number * self.credit
         added *= self.inverse
         added += self.from_below
         added *= holes

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Floats
+from rankbounds.columns.by_rank import running_sums
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Bounds
 from rankbounds.measures.parameters import NOT_NEGATIVE, parameter
-from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms
+from rankbounds.measures.precision.average_precision import AveragedPrecisions, PrecisionTerms, Turns
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import before_and_within, group_means, reorder, share_above
 from rankbounds.rankings.topic_facts import TopicFacts
@@ -84,35 +85,21 @@ class Q(AveragedPrecisions):
         judged = rankings.assume(0.0)
         if rankings.facts.nonrelevant_gain > 0:
             return self._bounds_where_all_gain(judged, rankings.assume(1.0))
-        holes = rankings.holes
-        credit = self._credit(judged)
-        known = self._num_relevant(judged)[:, None]
-        so_far = np.cumsum(credit, axis=-1)
-        largest = self.beta * rankings.facts.max_gain + 1
+        credit, known, holes = self._credit(judged), self._num_relevant(judged), rankings.holes
+        so_far, room, largest = running_sums(credit), rankings.room(known), self.beta * rankings.facts.max_gain + 1
 
-        inverse = self._inverse(judged)
-        at_known = np.where(credit > 0, inverse, 0.0)
-        number_down = np.cumsum(holes, axis=-1)
-        added = np.where(holes, inverse * (so_far + number_down * largest) + _below(at_known) * largest, 0.0)
-        start = (at_known * so_far).sum(axis=-1, keepdims=True)
-        high = quotient(start + np.cumsum(added, axis=-1), known + number_down).max(axis=-1)
-        high = np.minimum(np.maximum(high, quotient(start, known)[:, 0]), 1.0)
+        def turns(inverse: Floats, above: Floats, room: Floats, turned: float) -> Turns:
+            at_known = np.where(credit > 0, inverse, 0.0)
+            below = (at_known.sum(axis=-1, keepdims=True) - running_sums(at_known)) * turned
+            return Turns(inverse, holes, above, below, (at_known * so_far).sum(axis=-1), known, room, turned)
 
-        room = rankings.room(known)
         ideal = rankings.assume(1.0)
         if rankings.most_relevant:
-            ideal = ideal.with_elsewhere(np.maximum(room[:, 0] - rankings.num_holes, 0.0))
-        inverse = self._inverse(ideal)
-        at_known = np.where(credit > 0, inverse, 0.0)
-        found = np.cumsum(credit > 0, axis=-1)
-        beneath = _below(at_known) + _below(np.where(holes, inverse, 0.0))
-        added = np.where(holes, inverse * (found + 1) + beneath, 0.0)
-        number_up = np.cumsum(holes[..., ::-1], axis=-1)[..., ::-1]
-        start = (at_known * so_far).sum(axis=-1, keepdims=True)
-        sums = start + np.cumsum(added[..., ::-1], axis=-1)[..., ::-1]
-        low = quotient(sums, known + np.maximum(number_up, room)).min(axis=-1)
-        low = np.minimum(low, quotient(start, known + room)[:, 0])
-        return low, high
+            ideal = ideal.with_elsewhere(np.maximum(room - rankings.num_holes, 0.0))
+        # Below, an unjudged document counts the relevant ones above it and not their gains: then the lowest are worst.
+        low = turns(self._inverse(ideal), running_sums((credit > 0).astype(np.float64)), room, 1.0).least_average()
+        high = turns(self._inverse(judged), so_far, np.zeros(known.shape), largest).greatest_average()
+        return low, np.minimum(high, 1.0)
 
     def _bounds_where_all_gain(self, least: Rankings, most: Rankings) -> Bounds:
         """Bound lists where grade 0 gains too, so every document counts and only gains are open: the list's and the
@@ -154,8 +141,3 @@ class Q(AveragedPrecisions):
     def _num_relevant(self, rankings: Rankings) -> Floats:
         turned = np.where(rankings.holes, rankings.gain() > 0, 0).sum(axis=-1)
         return rankings.facts.positive[rankings.topic] + turned
-
-
-def _below(worth: Floats) -> Floats:
-    below: Floats = worth.sum(axis=-1, keepdims=True) - np.cumsum(worth, axis=-1)
-    return below
