@@ -126,7 +126,7 @@ def _written_by_command(read: Callable[[Path], Any], *words: str, source: str) -
 
 def _scores_written(kind: str) -> Callable[[Path, Path], str]:
     def write(folder: Path, out: Path) -> str:
-        words = ["evaluate", "q.json", "r.json", "--per-topic", "--format", kind, "-o", out.name]
+        words = ["evaluate", "q.json", "r.json", "-q", "--format", kind, "-o", out.name]
         for measure in MEASURES:
             words += ["-m", measure]
         ended = _command(folder, words)

@@ -563,7 +563,7 @@ def test_a_command_is_one_function(command, tmp_path, monkeypatch, capfdbinary):
         ("[QRELS]", "qrels", [], "?"),
         ("RUN ...", "run", [], "+"),
         ("[RUN ...]", "run", [], "*"),
-        ("-q, --per-topic", "per_topic", ["-q", "--per-topic"], 0),
+        ("-n, --nosummary", "nosummary", ["-n", "--nosummary"], 0),
         ("-m, --measure, --for MEASURE", "measure", ["-m", "--measure", "--for"], None),
         ("--p P[,P...]", "p", ["--p"], None),
         ("--labels-rel [NAME=]GRADE", "labels_rel", ["--labels-rel"], None),

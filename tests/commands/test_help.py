@@ -276,7 +276,7 @@ def test_files_and_measures_are_no_commands(command, tmp_path, monkeypatch):
         (["--json"], '"--format json"'),
         (["--metric", "AP"], '"--measure"'),
         (["--metrics=AP"], '"--measure"'),
-        (["--per-topc"], '"--per-topic"'),
+        (["--confidnce"], '"--confidence"'),
         (["-x"], 'no option "-x"'),
         (["--wibble"], 'no option "--wibble"'),
     ],

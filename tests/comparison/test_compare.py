@@ -157,7 +157,7 @@ class TestCommands:
         return code, out, err
 
     def test_json(self, files, capsys):
-        code, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)", "--format", "json", "--per-topic")
+        code, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)", "--format", "json", "-q")
         found = json.loads(out)
         assert code == 0
         assert set(found["systems"][0]) >= {"run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group"}

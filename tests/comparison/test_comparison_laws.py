@@ -455,7 +455,7 @@ class TestCommands:
         assert "no difference shown" in out
         assert err.count("score the same by P@10 on all 20 topics") == 2
         assert "There is no difference: both score the same on every topic." in out
-        pair = json.loads(command(*arguments, "--format", "json", "--per-topic")[1])
+        pair = json.loads(command(*arguments, "--format", "json", "-q")[1])
         assert pair["pairs"][0]["p_value"] == 1
         assert (pair["pairs"][0]["certain_low"], pair["pairs"][0]["certain_high"]) == (0, 0)
         assert {row["difference"] for row in pair["topics"]} == {0}
@@ -505,7 +505,7 @@ class TestCommands:
         warning, error = err.splitlines()
         assert warning.startswith("rankbounds: warning: empty: not one of its 20 documents is judged")
         assert error.startswith("rankbounds: ESL(n=1) is infinite on a topic")
-        code, out, _ = command(*runs, "--test", "sign", "--per-topic")
+        code, out, _ = command(*runs, "--test", "sign", "-q")
         assert code == 0
         assert "empty scores inf and forward 0.0000, a difference of +inf over 20 topics (0 won, 20 lost)" in out
         code, out, err = command(*runs, "--test", "sign", "--format", "json", "--fail-if", "ESL(n=1) worse")

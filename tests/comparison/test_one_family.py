@@ -468,15 +468,13 @@ class TestClusters:
         files = [tmp_path / name for name in ("qrels", "one", "two")]
         asked = ["compare", *files, "-m", "RR"]
         by_file = command(*asked, "--clusters", tmp_path / "clusters.txt")
-        by_prefix = command(*asked, "--clusters-prefix", "_")
+        by_prefix = command(*asked, "--clusters", "_")
         assert by_file == by_prefix
         assert f"over {len(self.IDS)} topics in 8 clusters" in by_file[1]
-        code, _, err = command(*asked, "--clusters-prefix", "_", "--clusters", tmp_path / "clusters.txt")
-        assert (code, "not both" in err) == (2, True)
         table = tmp_path / "P@10.csv"
         turns = [f"{need}_{turn}" for need in range(9) for turn in range(3)]
         table.write_text("query_id,a,b\n" + "".join(f"{query},0.5,0.{at % 9}\n" for at, query in enumerate(turns)))
         _, _, err = command("compare", "--scores", table)
         assert "query ids such as 0_0 look like clusters" in err
-        assert "Add --clusters-prefix _" in err
-        assert "look like clusters" not in command("compare", "--scores", table, "--clusters-prefix", "_")[2]
+        assert "Add --clusters _" in err
+        assert "look like clusters" not in command("compare", "--scores", table, "--clusters", "_")[2]

@@ -195,14 +195,17 @@ def written(path, kind):
 
 @pytest.mark.parametrize("kind", ["csv", "json", "plain"])
 def test_labels_come_from_tables_of_any_kind(command, tmp_path, table, kind):
-    code, out, _ = command(
-        "compare", "--scores", table, "--by", written(tmp_path / "length", kind), "--by-prefix", "/", "--format", "json"
-    )
+    code, out, _ = command("compare", "--scores", table, "--by", written(tmp_path / "length", kind), "--format", "json")
     assert code == 0
     content = json.loads(out)
-    assert [(row["by"], row["slice"]) for row in content["slices"]] == [
-        ("length", "long"), ("length", "short"), ("prefix", "hot"), ("prefix", "nq"),
-    ]  # fmt: skip
+    assert [(row["by"], row["slice"]) for row in content["slices"]] == [("length", "long"), ("length", "short")]
+
+
+def test_a_mark_in_ids_divides_topics_as_a_file_does(command, table):
+    code, out, _ = command("compare", "--scores", table, "--by", "/", "--format", "json")
+    assert code == 0
+    content = json.loads(out)
+    assert [(row["by"], row["slice"]) for row in content["slices"]] == [("prefix", "hot"), ("prefix", "nq")]
 
 
 @pytest.mark.parametrize(
@@ -225,21 +228,18 @@ def test_mistakes_in_labels_are_told_with_their_line(command, tmp_path, table, t
 
 def test_the_command_prints_draws_and_refuses(command, tmp_path, table):
     figure = tmp_path / "forest.svg"
-    code, out, _ = command("compare", "--scores", table, "--by-prefix", "/", "--figure", figure)
+    code, out, _ = command("compare", "--scores", table, "--by", "/", "--figure", figure)
     assert code == 0
     assert "AP, difference" in out
     assert figure.stat().st_size > 1000
-    for arguments in (
-        ["--by-prefix", "/", "--test", "tost", "--margin", "0.1"],
-        ["--by-prefix", ""],
-    ):
+    for arguments in (["--by", "/", "--test", "tost", "--margin", "0.1"],):
         code, out, _ = command("compare", "--scores", table, *arguments)
         assert (code, out) == (2, "")
     told = "The gate is about all 18 topics together, and not about the slices.\n"
-    assert told in command("compare", "--scores", table, "--by-prefix", "/", "--fail-if", "AP worse")[2]
+    assert told in command("compare", "--scores", table, "--by", "/", "--fail-if", "AP worse")[2]
     assert "slices" not in command("compare", "--scores", table, "--fail-if", "AP worse")[2]
     for kind in ("markdown", "latex", "html"):
-        code, out, _ = command("compare", "--scores", table, "--by-prefix", "/", "--format", kind)
+        code, out, _ = command("compare", "--scores", table, "--by", "/", "--format", kind)
         assert (code, "hot" in out) == (0, True)
 
 

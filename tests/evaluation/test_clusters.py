@@ -48,8 +48,7 @@ def test_what_is_wrong_is_said(tmp_path):
     wide.write_text("query_id,a,b\n1_a,1,2\n")
     with pytest.raises(DataError, match="one column of clusters besides the query, not 2"):
         resolve_clusters(wide, ["1_a"])
-    with pytest.raises(UsageError, match="the character that ends it"):
-        clusters_by_prefix(IDS, "")
+    assert resolve_clusters("_", IDS).names == resolve_clusters(clusters_by_prefix(IDS, "_"), IDS).names
     with pytest.raises(UsageError, match="for 3 queries, but there are 6"):
         resolve_clusters(Clusters(np.array([0, 0, 1]), ["a", "b"]), IDS)
 

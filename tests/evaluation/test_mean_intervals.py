@@ -156,9 +156,7 @@ def test_means_by_cluster_are_those_of_the_leaderboard(command, tmp_path):
     clusters = {query: query[0] for query in ids}
     systems = rb.compare(*files[:1], files[1:], "RR", clusters=clusters).systems.rows()
     mean = rb.evaluate(*files[:1], files[1:], "RR").mean(clusters=clusters)
-    _, out, err = command(
-        "evaluate", *files, "-m", "RR", "--clusters-prefix", "_", "--format", "json", "--sort", "given"
-    )
+    _, out, err = command("evaluate", *files, "-m", "RR", "--clusters", "_", "--format", "json", "--sort", "given")
     assert "9 topics in 5 clusters" in err
     for row, at, told in zip(systems, range(2), json.loads(out), strict=True):
         assert (row["ci_low"], row["ci_high"]) == (mean.ci_low[at].item(), mean.ci_high[at].item())

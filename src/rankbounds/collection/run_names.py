@@ -14,6 +14,7 @@ from typing import TypeAlias
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.errors import DataError, UsageError
 from rankbounds.files.opening import plain_name
+from rankbounds.files.queries import is_mark
 from rankbounds.files.records import rows_of_fields
 
 
@@ -89,7 +90,10 @@ def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
 
 def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
     """Return the number of each run's group; a run without one is a group of its own."""
-    groups = read_groups(given) if isinstance(given, str | os.PathLike) else given or {}
+    if isinstance(given, str) and (given.isdigit() or is_mark(given)):
+        groups: Mapping[str, str] = groups_by_prefix(names, given)
+    else:
+        groups = read_groups(given) if isinstance(given, str | os.PathLike) else given or {}
     named = [name for name in names if name in groups]
     if groups and not named:
         raise UsageError(
@@ -103,8 +107,6 @@ def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
 
 def groups_by_prefix(names: Iterable[str], prefix: str) -> dict[str, str]:
     """Group runs by the beginnings of their names: up to the first of these characters, or the first N characters."""
-    if not prefix:
-        raise UsageError('A prefix of run names ends at a character such as "-", or after a number of characters.')
     if prefix.isdigit():
         if int(prefix) < 1:
             raise UsageError("A prefix has at least one character.")

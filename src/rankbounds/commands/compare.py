@@ -41,7 +41,7 @@ FOR_PAPERS = ("latex", "markdown")
     scoring.measures(),
     Option("--sort BY", "order of runs: a measure, run (by name) or given; default: each table by its own measure"),
     replace(scoring.TOP, help="show the N best runs only; tests include all of them", everyday=False),
-    Option("--per-topic", "for two runs: show the topics, largest difference first", everyday=True),
+    replace(scoring.PER_TOPIC, help="for two runs: show the topics, largest difference first"),
     *scoring.TESTS,
     Option(
         "--baseline-run NAME",
@@ -50,7 +50,7 @@ FOR_PAPERS = ("latex", "markdown")
         group="test",
         everyday=True,
     ),
-    *scoring.BY,
+    scoring.BY,
     *group_under(
         "gate",
         Option(
@@ -111,11 +111,11 @@ def run_compare(options: Options) -> int:
         compared = [measure for measure in scores.measures if measure not in held]
         if not scores.has_judged:
             say("Tables of scores do not show the effect of unjudged or tied documents, so it is left out.")
-        clustered = options.clusters or options.clusters_prefix is not None or scores.clusters
+        clustered = options.clusters or scores.clusters
         if not clustered and (mark := clusters_in_ids(scores.query_ids)):
             say(
                 f"warning: query ids such as {scores.query_ids[0]} look like clusters of related queries; if they are, "
-                f"p-values are too small. Add --clusters-prefix {mark}, or --clusters FILE."
+                f"p-values are too small. Add --clusters {mark}, or a file of clusters."
             )
     else:
         trusted = reading.trusted_from(options, compared)
@@ -147,8 +147,10 @@ def run_compare(options: Options) -> int:
         question = call(options, Question, tuple(compared), baseline=options.reference, assumptions=assumed)
         answer.comparison = compare_scores(scores[compared], question, evidence=own).sort(options.sort)
     comparison = answer.comparison
-    if options.by or options.by_prefix:
-        answer.slices = slices_from(options, comparison)
+    if options.by and comparison is None:
+        raise UsageError("--by compares runs in slices of topics: give two runs or more.")
+    if options.by and comparison is not None:
+        answer.slices = comparison.slices(options.by, correction=options.correction)
     if conditions:
         first = None if options.reference or len(scores.runs) != 2 else scores.runs[0]
         candidates = [run for run in candidates if run not in (options.reference, first)]
@@ -161,7 +163,7 @@ def run_compare(options: Options) -> int:
     output.write_text(options, answer.render())
     if answer.gate is None:
         return 0
-    if options.by or options.by_prefix:
+    if options.by:
         say(f"The gate is about all {len(scores.query_ids)} topics together, and not about the slices.")
     say_all(outcome.words() for outcome in answer.gate.outcomes)
     return answer.gate.exit_code
@@ -176,13 +178,10 @@ def _check(options: Options) -> None:
     if options.margin is not None:
         check_margin(options.margin)
     asked = "--undecided" if options.undecided else "--format junit" if options.format == "junit" else ""
-    in_slices = options.by or options.by_prefix
     if asked and not options.fail_if:
         raise UsageError(f'{asked} is for a gate: add --fail-if, as in --fail-if "nDCG@10 worse".')
-    if in_slices and options.test == "tost":
+    if options.by and options.test == "tost":
         raise UsageError("--by asks where runs differ, --test tost asks whether they are alike: use one of them.")
-    if options.by_prefix == "":
-        raise UsageError("--by-prefix needs the character that ends the prefix, as in --by-prefix /.")
 
 
 # ---- what is computed ----
@@ -196,18 +195,6 @@ def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[li
     scored = [measure for measure in values if not isinstance(measure, Judged)]
     compared = list(dict.fromkeys(asked or scored or parse_measures(DEFAULT_MEASURES)))
     return compared, [measure for measure in dict.fromkeys(values) if measure not in compared]
-
-
-def slices_from(options: Options, comparison: Comparison | None) -> Slices:
-    """The comparison in slices, over the topics and scores that were compared."""
-    if comparison is None:
-        raise UsageError("--by compares runs in slices of topics: give two runs or more.")
-    from rankbounds.files.queries import labels_by_prefix, read_query_labels
-
-    labels = read_query_labels(options.by) if options.by else {}
-    if options.by_prefix:
-        labels |= labels_by_prefix(comparison.scores.query_ids, options.by_prefix)
-    return comparison.slices(labels, correction=options.correction or "auto")
 
 
 # ---- what is shown ----
@@ -295,7 +282,7 @@ class Answer:
 def topic_rows(scores: Scores) -> list[dict[str, Any]]:
     """Return each topic's scores of two runs and their difference, the largest first."""
     if len(scores.runs) != 2:
-        raise UsageError("--per-topic compares two runs: name two.")
+        raise UsageError("-q shows the topics of two runs: name two.")
     (run,), (against,) = pairs_against(scores.runs, None)
     names = {"run": scores.runs[run], "against": scores.runs[against]}
     rows = []

@@ -9,7 +9,6 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call, everyday, whole
-from rankbounds.evaluation.question import Question
 from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
 
@@ -220,11 +219,10 @@ def run_similarity(options: Options) -> None:
             "without a pilot: the standard deviation, over topics, of the difference between two systems",
             type=float,
         ),
-        Option("--power P", "the probability of finding a true difference (default 0.8)", 0.8),
     ),
     scoring.measures(("nDCG@10",)),
     scoring.ALPHA,
-    *scoring.CLUSTERS,
+    scoring.CLUSTERS,
     *scoring.ASSUMING_NO_BOUNDS,
     *output.OUTPUT,
 )
@@ -245,6 +243,4 @@ def run_topics(options: Options) -> Any:
     if options.qrels is not None or options.scores:
         options.measures = options.measures or ["nDCG@10"]
         pilot = scoring.evaluate_from(options)
-    clusters: Any = options.clusters or options.clusters_prefix
-    clusters = clusters if pilot is None else call(options, Question).clusters_of(pilot)
-    return call(options, plan_topics, pilot, clusters=clusters)
+    return call(options, plan_topics, pilot)

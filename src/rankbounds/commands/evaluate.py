@@ -41,7 +41,7 @@ LARGE_SHARE = 6
         everyday=True,
     ),
     scoring.CONFIDENCE,
-    *scoring.CLUSTERS,
+    scoring.CLUSTERS,
     *scoring.ASSUMING,
     *group_under(
         "input",
@@ -60,7 +60,7 @@ def run_evaluate(options: Options) -> None:
     """Score runs against judgments, with bounds for unjudged documents.
 
       rankbounds evaluate qrels.txt runs
-      rankbounds evaluate qrels.txt runs -m nDCG@10,AP --per-topic -o scores.csv
+      rankbounds evaluate qrels.txt runs -m nDCG@10,AP -q -o scores.csv
 
     The table shows the mean over topics of each measure. Measures that can only rise when more is judged, such as RBP,
     show what unjudged documents could add (0.3280 +0.5120); the others show how low and how high they could be ([0.28,

@@ -100,7 +100,7 @@ def run_crossings(options: Options) -> None:
     """Find the persistences p at which the lead in RBP changes between two runs, and where it is certain.
 
       rankbounds rbp crossings qrels.txt runs/bm25-expanded.txt runs/dense.txt
-      rankbounds rbp crossings qrels.txt runs/bm25.txt runs/dense.txt --per-topic
+      rankbounds rbp crossings qrels.txt runs/bm25.txt runs/dense.txt -q
 
     The table divides p from 0 to 1 into the ranges where one run is ahead. "certain" means that neither judgments of
     unjudged documents nor what lies beyond the ends of the lists could change it. Changes are found between points of

@@ -47,7 +47,6 @@ WORKLIST = Option(
     *reading.SCORE_TABLES,
     *everyday(*TEXTS),
     scoring.MEASURES,
-    Option("--title TITLE", "heading of the page (default: the names of the runs, or their number)", ""),
     WORKLIST,
     Option(
         "--since FILE",
@@ -55,7 +54,7 @@ WORKLIST = Option(
         "grades, options, runs",
         about_runs=True,
     ),
-    *scoring.BY,
+    scoring.BY,
     *scoring.TESTS,
     *scoring.ASSUMING,
     reading.CALIBRATE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankbounds.collection.run_names import groups_by_prefix
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
@@ -25,17 +24,13 @@ from rankbounds.probability.models.chosen import SAMPLES
         "groups",
     ),
     Option(
-        "--groups FILE",
-        'the group of each run, such as its team: lines of "run group"; runs not listed form groups by themselves',
+        "--groups WHAT",
+        'the group of each run, such as its team: a file with lines of "run group" (runs not listed form groups by '
+        'themselves); or where the group ends in a run\'s name: the first of these marks ("_-"), or a number of '
+        "characters",
         file="read",
         group="unjudged and ties",
         everyday=True,
-    ),
-    Option(
-        "--groups-prefix WHERE",
-        'group runs by the beginnings of their names: up to the first of these characters ("_-"), or a number of '
-        "characters",
-        group="unjudged and ties",
     ),
     scoring.CONFIDENCE,
     Option("--tail", "include ranks beyond the ends of the lists in mean and sd"),
@@ -83,10 +78,6 @@ def run_uncertainty(options: Options) -> Any:
     if trusted is not None:
         q = trusted.model(options.otherwise)
         say(trusted.words())
-    if options.groups_prefix is not None:
-        if options.groups is not None:
-            raise UsageError("Groups come from --groups or from --groups-prefix, not from both.")
-        options.groups = groups_by_prefix([run.name for run in runs], options.groups_prefix)
     doing("estimating what unjudged documents are")
     if options.difference:
         from rankbounds.probability.probable_differences import differences

@@ -88,11 +88,10 @@ def compare(
     margin : float, optional
         The largest difference that does not matter, in units of the scores. Pairs then have ``p_equivalent``, and
         sentences say whether two runs are equivalent; p is 1 where fewer than five topics differ.
-    clusters : mapping or path, optional
+    clusters : mapping, path or str, optional
         The cluster of each query, for queries that belong together: paraphrases of one need, turns of one
-        conversation. Tests and intervals then treat clusters as the sample.
-    clusters_prefix : str, optional
-        Or the mark that ends the part of a query's id that is its cluster.
+        conversation; or the mark, such as ``"_"``, that ends the cluster in a query's id. Tests and intervals then
+        treat clusters as the sample.
     resamples, seed : int
         For tests and corrections that resample.
     among : sequence of str, optional
@@ -175,9 +174,7 @@ def compare_scores(
     measures, values = scores.measures, np.moveaxis(scores.value, -1, 0)
     first, second = pairs_against(scores.runs, asked.baseline)
     correction = testing.correction_for(asked, first.size)
-    asked = replace(
-        asked, measures=tuple(measures), correction=correction, clusters=grouped, clusters_prefix=None
-    )  # fmt: skip
+    asked = replace(asked, measures=tuple(measures), correction=correction, clusters=grouped)
     by_measure = [
         pair_numbers(matrix, first, second, measure, asked, grouped)
         for matrix, measure in zip(values, measures, strict=True)

@@ -329,7 +329,7 @@ class Comparison(Compared):
         ----------
         by : mapping or path
             The labels of topics, by name of the grouping: ``{"length": {"301": "short", "302": "long"}}``; for one
-            grouping its labels alone, ``{"301": "short", "302": "long"}``; or a file, as for ``--by``.
+            grouping its labels alone, ``{"301": "short", "302": "long"}``; or a file or mark, as for ``--by``.
         correction : {"auto", "holm", "bonferroni", "bh", "none"}
             Over all slices and pairs of a measure. ``auto``: the comparison's, or Holm's if that is none or resamples
             all runs together.
@@ -354,13 +354,13 @@ class Comparison(Compared):
         [('even', 0.0), ('odd', 0.5)]
         """
         from rankbounds.comparison.slices import slices
-        from rankbounds.files.queries import read_query_labels
+        from rankbounds.files.queries import labels_from
 
         if self.of_equivalence:
             raise UsageError('Slices ask where runs differ, and test="tost" whether they are alike: take another test.')
         if correction == "auto" and self.settings["correction"] != "none":
             correction = self.settings["correction"]
-        labels = by if isinstance(by, Mapping) else read_query_labels(os.fspath(by))
+        labels = by if isinstance(by, Mapping) else labels_from(os.fspath(by), self.scores.query_ids)
         return slices(self.scores, labels, replace(self.question, correction=correction, margin=None))
 
     @ends_in_a_sentence

@@ -24,11 +24,12 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.score_differences import TOLERANCE, drop_rounding, merge_equal
-from rankbounds.files.queries import labels_by_prefix, labels_of, read_query_labels
+from rankbounds.files.queries import is_mark, labels_by_prefix, labels_of, read_query_labels
 from rankbounds.phrases import some
 
 ClustersLike: TypeAlias = Mapping[str, Any] | str | os.PathLike[str]
-"""The cluster of every query, or a file of them: lines of query and cluster, or a CSV with a header."""
+"""The cluster of every query, a file of them (lines of query and cluster, or a CSV with a header), or the mark, such as
+``_``, that ends the part of a query's id that is its cluster."""
 MANY_PREFIXES = 5
 """Ids with fewer different prefixes do not look like clusters."""
 
@@ -96,8 +97,6 @@ class Clusters:
 
 def clusters_by_prefix(query_ids: Sequence[str], mark: str) -> dict[str, str]:
     """Cluster ids by the part before the first such mark; an id without one is its own cluster."""
-    if not mark:
-        raise UsageError("A prefix needs the character that ends it, such as _ for 31_1 and 31_2.")
     return dict(zip(query_ids, query_ids, strict=True)) | labels_by_prefix(list(query_ids), mark)["prefix"]
 
 
@@ -119,7 +118,7 @@ def find_clusters(given: ClustersLike | Clusters, query_ids: Sequence[str]) -> C
                 f"The clusters are for {given.number.size} queries, but there are {len(query_ids)} queries."
             )
         return given
-    of_query = _labels(given)
+    of_query = _labels(given, query_ids)
     lacking = [query for query in query_ids if query not in of_query]
     if lacking:
         raise DataError(
@@ -130,8 +129,10 @@ def find_clusters(given: ClustersLike | Clusters, query_ids: Sequence[str]) -> C
     return Clusters(number, names.tolist())
 
 
-def _labels(given: Any) -> dict[str, str]:
-    """The cluster of each query, from a mapping or a file with one column of them."""
+def _labels(given: Any, query_ids: Sequence[str]) -> dict[str, str]:
+    """The cluster of each query, from a mapping, a file with one column of them, or a mark in ids."""
+    if isinstance(given, str) and is_mark(given):
+        return clusters_by_prefix(query_ids, given)
     if isinstance(given, Mapping):
         ways = labels_of(given, "cluster", "clusters")
     elif isinstance(given, str | os.PathLike):

@@ -15,7 +15,7 @@ from rankbounds.choices import check_share
 from rankbounds.collection.inputs import Reading
 from rankbounds.errors import UsageError, did_you_mean
 from rankbounds.evaluation.assumptions import Assumptions
-from rankbounds.evaluation.clusters import Clusters, ClustersLike, clusters_by_prefix, resolve_clusters
+from rankbounds.evaluation.clusters import Clusters, ClustersLike, resolve_clusters
 from rankbounds.evaluation.options import FileOptions, Options, chosen_options
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
@@ -34,7 +34,6 @@ class TestingOptions(TypedDict, total=False):
     resamples: int
     seed: int
     clusters: ClustersLike | Clusters | None
-    clusters_prefix: str | None
     baseline: str | None
     alternative: str
     margin: float | None
@@ -64,8 +63,6 @@ class Question:
     resamples: int = 10_000
     seed: int = 0
     clusters: ClustersLike | Clusters | None = None
-    clusters_prefix: str | None = None
-    """The mark that ends the part of a query's id that is its cluster, in the place of ``clusters``."""
     baseline: str | None = None
     alternative: str = "two-sided"
     margin: float | None = None
@@ -74,8 +71,6 @@ class Question:
     def __post_init__(self) -> None:
         check_share("alpha", self.alpha)
         check_share("confidence", self.confidence)
-        if self.clusters is not None and self.clusters_prefix is not None:
-            raise UsageError("Give --clusters or --clusters-prefix, not both.")
 
     @classmethod
     def of(
@@ -99,7 +94,7 @@ class Question:
 
     def settings(self) -> dict[str, Any]:
         """Return how pairs are tested, by name, without the clusters."""
-        return {name: getattr(self, name) for name in TESTING if not name.startswith("clusters")}
+        return {name: getattr(self, name) for name in TESTING if name != "clusters"}
 
     def runs_among(self, names: Sequence[str]) -> list[int]:
         """Return the runs that are compared, by number: two of these names, or all."""
@@ -125,10 +120,8 @@ class Question:
 
     def clusters_of(self, scores: Scores) -> Clusters | None:
         """Find the clusters of the scores' queries: those asked for, or the scores' own."""
-        given = self.clusters
-        if self.clusters_prefix is not None:
-            given = clusters_by_prefix(scores.query_ids, self.clusters_prefix)
-        return resolve_clusters(scores.clusters or None if given is None else given, scores.query_ids)
+        given = scores.clusters or None if self.clusters is None else self.clusters
+        return resolve_clusters(given, scores.query_ids)
 
     def in_one_order(self) -> Question:
         """Ask it of lists in one order of ties, for which judgments are planned, sampled and audited."""

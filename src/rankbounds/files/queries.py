@@ -7,6 +7,7 @@ lines, or a JSON object, with descriptions if the file has them.
 from __future__ import annotations
 
 import html
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -91,6 +92,16 @@ def labels_of(given: object, name: str, source: str = "labels") -> Labels:
             if text is not None and str(text).strip():
                 labels.setdefault(str(way), {})[str(query)] = str(text).strip()
     return labels
+
+
+def is_mark(text: str) -> bool:
+    """Is this a mark within ids, such as ``_`` or ``/``, rather than a file?"""
+    return bool(text) and not any(map(str.isalnum, text)) and not os.path.isfile(text)
+
+
+def labels_from(given: str, queries: list[str]) -> Labels:
+    """Read labels from a file, or take the part of a query's id before a mark."""
+    return labels_by_prefix(queries, given) if is_mark(given) else read_query_labels(given)
 
 
 def labels_by_prefix(queries: list[str], mark: str) -> Labels:

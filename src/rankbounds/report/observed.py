@@ -22,7 +22,7 @@ from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.score_differences import equal, merge_equal, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.document_texts import DocumentTexts
-from rankbounds.files.queries import labels_by_prefix, read_query_labels, read_query_texts
+from rankbounds.files.queries import read_query_texts
 from rankbounds.measures import Measure
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rankings.rankings import Rankings
@@ -232,9 +232,7 @@ class Beside:
     documents: Sequence[str] | None = None
     """Files of the texts of documents."""
     by: str | None = None
-    """A file of the classes of topics that runs are compared by."""
-    by_prefix: str | None = None
-    """Or the mark that ends the part of a query's id that is its class."""
+    """A file of the classes of topics that runs are compared by, or the mark that ends them in a query's id."""
 
     def query_texts(self, topics: Sequence[str]) -> dict[str, str]:
         """Read what these topics ask."""
@@ -264,17 +262,14 @@ class Beside:
 
     def slices(self, compared: Comparison | None, shown: Sequence[str]) -> dict[str, Any] | None:
         """Compare the runs by class of topic: rows of the pairs of the leading runs, and what they say in words."""
-        if self.by is None and self.by_prefix is None:
+        if self.by is None:
             return None
         if compared is None or len(compared.runs) > MOST_SLICED:
             raise UsageError(
                 f'--by in a report compares 2 to {MOST_SLICED} runs by class of topic; "rankbounds compare --by" takes '
                 "more."
             )
-        labels = read_query_labels(self.by) if self.by else {}
-        if self.by_prefix:
-            labels |= labels_by_prefix(compared.scores.query_ids, self.by_prefix)
-        sliced = compared.slices(labels)
+        sliced = compared.slices(self.by)
         names = leading_runs(compared)[:MOST_SLICED_SHOWN]
         rows = [row for row in sliced.rows() if row["run"] in names and row["against"] in names]
         return {

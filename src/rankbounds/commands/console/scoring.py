@@ -50,7 +50,7 @@ def measures(
 
 
 MEASURES = measures()
-PER_TOPIC = Option("-q, --per-topic", "show every topic too", everyday=True)
+PER_TOPIC = Option("-q", "show every topic too", dest="per_topic", everyday=True)
 TOP = Option("--top N", "show the N best runs only", type=whole("how many to show is", 1), everyday=True)
 SORTING = (
     Option(
@@ -161,31 +161,19 @@ def named_tests() -> str:
     return f"test of significance: {', '.join([f'{DEFAULT_TEST} (default)', *others])}"
 
 
-CLUSTERS = group_under(
-    "test",
-    Option(
-        "--clusters FILE",
-        "queries that belong together (paraphrases, turns of a conversation): lines of query and cluster, or a CSV "
-        "with a header; tests and intervals then treat clusters as independent",
-    ),
-    Option(
-        "--clusters-prefix SEP",
-        "as --clusters, where the cluster is the part of the query id before SEP: with _, 31_1 and 31_2 share one",
-    ),
+CLUSTERS = Option(
+    "--clusters WHAT",
+    "queries that belong together (paraphrases, turns of a conversation): a file with query and cluster, or the mark "
+    "that ends the cluster in an id (_ of 31_1); tests and intervals then treat clusters as independent",
+    file="read",
+    group="test",
 )
-"""Which queries belong together."""
-BY = (
-    Option(
-        "--by FILE",
-        "also compare per class of topics (slices): lines of query and class, or a CSV with a header",
-        everyday=True,
-    ),
-    Option(
-        "--by-prefix SEP",
-        "as --by, where the class is the part of the query id before SEP: with /, nq/17 is of class nq",
-    ),
+BY = Option(
+    "--by WHAT",
+    "also compare per class of topics (slices): a file of query and class, or the mark that ends it in ids (/)",
+    file="read",
+    everyday=True,
 )
-"""Which kinds of queries there are."""
 TESTS = group_under(
     "test",
     Option("--test TEST", named_tests, "t", words=words_in("stats.significance", "TESTS"), everyday=True),
@@ -196,7 +184,7 @@ TESTS = group_under(
         "auto",
         words=words_in("stats.corrections", "CORRECTIONS", "auto"),
     ),
-    *CLUSTERS,
+    CLUSTERS,
     ALPHA,
     CONFIDENCE,
     *resampling(),

@@ -282,7 +282,7 @@ class ChosenModels:
         if self.groups is None:
             sentences.append(
                 "Every run counts as its own group. Runs of one team retrieve the same documents, so name the teams "
-                "with --groups or --groups-prefix."
+                "with --groups."
             )
         return sentences
 
