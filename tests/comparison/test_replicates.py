@@ -15,19 +15,14 @@ from rankbounds.stats.significance import Resampling
 from rankbounds.stats.variance_components import Anova, Design, topics_for_reliability
 
 
-def made(seed=0, topics=8, reruns=(3, 3, 3), documents=6, labellings=1):
-    """Judgments (labelled again and again with mistakes) and reruns of systems of different quality, as dicts."""
+def made(seed=0, topics=8, reruns=(3, 3, 3), documents=6):
+    """Judgments and reruns of systems of different quality, as dicts."""
     generator = np.random.default_rng(seed)
     grade = generator.integers(0, 2, (topics, documents))
     grade[:, 0] = 1
-    sets = {}
-    for number in range(labellings):
-        wrong = generator.random(grade.shape) < (0.1 if labellings > 1 else 0)
-        wrong[:, 0] = False
-        sets[f"model#{number}"] = {
-            str(topic): {f"d{doc}": int(value) for doc, value in enumerate(row)}
-            for topic, row in enumerate(np.where(wrong, 1 - grade, grade))
-        }
+    qrels = {
+        str(topic): {f"d{doc}": int(value) for doc, value in enumerate(row)} for topic, row in enumerate(grade)
+    }  # fmt: skip
     runs = {}
     for system, count in enumerate(reruns):
         for rerun in range(count):
@@ -36,7 +31,7 @@ def made(seed=0, topics=8, reruns=(3, 3, 3), documents=6, labellings=1):
                 str(topic): {f"d{doc}": float(value) for doc, value in enumerate(row)}
                 for topic, row in enumerate(score)
             }
-    return (sets if labellings > 1 else sets["model#0"]), runs
+    return qrels, runs
 
 
 def values(qrels, runs, measure):
@@ -118,25 +113,24 @@ def test_sums_of_squares_as_statsmodels_has_them():
     assert rows["rerun"]["mean_square"] * 6 == pytest.approx(nested.loc["C(rerun)", "sum_sq"])
 
 
-DEVIATION = {"t": 1.0, "s": 0.8, "ts": 0.5, "sr": 0.4, "tsr": 0.6, "j": 0.3, "tj": 0.4, "js": 0.2, "tjsr": 0.3}
+DEVIATION = {"t": 1.0, "s": 0.8, "ts": 0.5, "sr": 0.4, "tsr": 0.6}
 
 
-def simulated(generator, system, topics, labels, deviation):
+def simulated(generator, system, topics, deviation):
     """Scores that are the sum of effects of these standard deviations."""
-    size = {"t": topics, "j": labels, "s": system.max() + 1, "r": system.size}
-    total = np.zeros((topics, labels, system.size))
+    size = {"t": topics, "s": system.max() + 1, "r": system.size}
+    total = np.zeros((topics, system.size))
     for effect, spread in deviation.items():
         last = "r" if "r" in effect else "s" if "s" in effect else ""
-        shape = [size[axis] if axis in effect else 1 for axis in "tj"] + [size[last] if last else 1]
-        drawn = generator.normal(0, spread, shape)
-        total += drawn[:, :, system] if last == "s" else drawn
+        drawn = generator.normal(0, spread, [topics if "t" in effect else 1, size[last] if last else 1])
+        total += drawn[:, system] if last == "s" else drawn
     return total
 
 
 def test_estimates_are_unbiased_for_any_numbers_of_reruns():
     generator = np.random.default_rng(1)
     system = np.repeat(np.arange(4), (1, 2, 4, 3))
-    found = [Anova(simulated(generator, system, 6, 2, DEVIATION), system) for _ in range(600)]
+    found = [Anova(simulated(generator, system, 6, DEVIATION), system) for _ in range(600)]
     estimates = np.stack([anova.estimates for anova in found])
     error = estimates.std(axis=0) / len(found) ** 0.5
     truth = np.array([DEVIATION.get(effect, 0.0) ** 2 for effect in found[0].effects])
@@ -148,14 +142,13 @@ def test_intervals_and_floor_hold_what_they_promise():
     """Under normal effects, 90% intervals of variances hold the truth, and new differences lie below a 90% floor."""
     generator = np.random.default_rng(2)
     system = np.repeat(np.arange(5), 3)
-    deviation = {effect: DEVIATION[effect] for effect in ("t", "s", "ts", "sr", "tsr")}
-    held = dict.fromkeys(deviation, 0)
+    held = dict.fromkeys(DEVIATION, 0)
     below, repeats = 0, 150
     spread = np.sqrt(2 * (0.4**2 + 0.6**2 / 10))
     for _ in range(repeats):
-        anova = Anova(simulated(generator, system, 10, 1, deviation), system)
+        anova = Anova(simulated(generator, system, 10, DEVIATION), system)
         drawn = anova.drawn_variances(Resampling(400, int(generator.integers(1 << 30))))
-        for effect, truth in deviation.items():
+        for effect, truth in DEVIATION.items():
             low, high = np.quantile(drawn[effect], [0.05, 0.95])
             held[effect] += low <= truth**2 <= high
         square = dict(zip(anova.effects, anova.mean_squares, strict=True))["sr"]
@@ -171,67 +164,46 @@ def test_the_floor_is_that_of_run_means():
     left = np.concatenate([means[:2] - means[:2].mean(), means[2:] - means[2:].mean()])
     sd = np.sqrt(2 * (left**2).sum() / 3)
     apart = [abs(means[0] - means[1]), *(abs(means[a] - means[b]) for a, b in ((2, 3), (2, 4), (3, 4)))]
-    assert (row["kind"], row["degrees"], row["observed_pairs"]) == ("rerun", 3, 4)
+    assert (row["degrees"], row["observed_pairs"]) == (3, 4)
     assert row["sd"] == pytest.approx(sd)
     assert row["floor"] == pytest.approx(stats.t.ppf(0.95, 3) * sd)
     assert row["observed_largest"] == pytest.approx(max(apart))
     assert row["observed_beyond"] == sum(size > row["floor"] for size in apart)
 
 
-def test_labels_made_again_have_floors_of_their_own():
-    sets, runs = made(5, labellings=3, reruns=(1, 1, 2))
-    found = rb.compare_replicates(sets, runs, "AP")
-    means = np.stack([values(labels, runs, "AP").mean(axis=0) for labels in sets.values()])
-    rerun, labels, difference = found.floors
-    assert [row["kind"] for row in found.floors] == ["rerun", "labels", "labels, difference"]
-    assert rerun["sd"] == pytest.approx(np.sqrt(2 * np.mean(means[:, 2:].var(axis=1, ddof=1))))
-    assert labels["sd"] == pytest.approx(np.sqrt(2 * means.var(axis=0, ddof=1).mean()))
-    moved = [
-        (means[i, a] - means[i, b]) - (means[j, a] - means[j, b])
-        for i, j in itertools.combinations(range(3), 2)
-        for a, b in itertools.combinations(range(4), 2)
-    ]
-    # The mean square of all differences of differences is twice two variances.
-    assert difference["sd"] == pytest.approx(np.sqrt(np.mean(np.square(moved))))
-    assert difference["observed_largest"] == pytest.approx(np.abs(moved).max())
-    parts = {row["part"] for row in found.components}
-    assert {"labels", "topic x labels", "system x labels", "rerun x labels", "topic x rerun x labels"} <= parts
-    assert found.settings["labels"] == 3
-
-
 # ---- verdicts ----
 
 
 def test_flips_by_enumeration():
-    sets, runs = made(6, reruns=(2, 3), labellings=2)
-    found = rb.compare_replicates(sets, runs, "AP", alpha=0.3)
-    scores = [values(labels, runs, "AP") for labels in sets.values()]
+    qrels, runs = made(6, reruns=(2, 3))
+    found = rb.compare_replicates(qrels, runs, "AP", alpha=0.3)
+    scores = values(qrels, runs, "AP")
     verdict, lead = {}, {}
-    for a, b, j in itertools.product(range(2), range(2, 5), range(2)):
-        apart = scores[j][:, a] - scores[j][:, b]
+    for a, b in itertools.product(range(2), range(2, 5)):
+        apart = scores[:, a] - scores[:, b]
         flips = np.array(list(itertools.product([-1, 1], repeat=8)))
         p = np.mean(np.abs(flips @ apart) >= abs(apart.sum()) - 1e-12)
-        lead[a, b, j] = int(np.sign(round(apart.mean(), 12)))
-        verdict[a, b, j] = lead[a, b, j] if p < 0.3 else 0
+        lead[a, b] = int(np.sign(round(apart.mean(), 12)))
+        verdict[a, b] = lead[a, b] if p < 0.3 else 0
     repeated = [
         (one, other)
         for one, other in itertools.permutations(verdict, 2)
         if all(x != y for x, y in zip(one, other, strict=True))
     ]  # fmt: skip
     row = found.flips[0]
-    assert row["outcomes"] == len(verdict) == 12
+    assert row["outcomes"] == len(verdict) == 6
     assert row["verdict_flips"] == pytest.approx(np.mean([verdict[one] != verdict[other] for one, other in repeated]))
     assert row["winner_flips"] == pytest.approx(np.mean([lead[one] != lead[other] for one, other in repeated]))
     assert row["reversals"] == pytest.approx(np.mean([verdict[one] * verdict[other] < 0 for one, other in repeated]))
     pair = found.pairs[0]
     shares = [np.mean([value == wanted for value in verdict.values()]) for wanted in (-1, 1, 0)]
     assert [pair[name] for name in ("better", "worse", "no_difference")] == pytest.approx(shares)
-    assert row["rerun_pairs"] == (1 + 3) * 2
+    assert row["rerun_pairs"] == 1 + 3
 
 
 def test_two_outcomes_differ_in_every_rerun():
     generator = np.random.default_rng(0)
-    for shape in ((1, 1, 1), (2, 3, 1), (1, 4, 2), (3, 2, 2)):
+    for shape in ((1, 1), (2, 3), (1, 4), (3, 2)):
         one, other = generator.random((2, *shape))
         expected = 0.0
         for x, y in itertools.permutations(np.ndindex(shape), 2):
@@ -256,16 +228,16 @@ def test_many_tests_are_drawn(monkeypatch):
 def test_topics_needed_are_the_least_that_suffice():
     variances = {"t": 1.0, "s": 0.2, "ts": 0.3, "sr": 0.01, "tsr": 0.2}
     for wanted, reruns in itertools.product((0.5, 0.8, 0.9, 0.95), (1, 2, 5)):
-        needed = float(topics_for_reliability(wanted, variances, 1, reruns))
+        needed = float(topics_for_reliability(wanted, variances, reruns))
         if np.isinf(needed):
-            assert Design(10**9, 1, reruns).reliability(variances) < wanted
+            assert Design(10**9, reruns).reliability(variances) < wanted
             continue
-        assert Design(int(needed), 1, reruns).reliability(variances) >= wanted - 1e-12
-        assert needed == 1 or Design(int(needed) - 1, 1, reruns).reliability(variances) < wanted
-    relative, absolute = (Design(10, 1, 2).reliability(variances, absolute=kind) for kind in (False, True))
+        assert Design(int(needed), reruns).reliability(variances) >= wanted - 1e-12
+        assert needed == 1 or Design(int(needed) - 1, reruns).reliability(variances) < wanted
+    relative, absolute = (Design(10, 2).reliability(variances, absolute=kind) for kind in (False, True))
     assert relative == pytest.approx(0.2 / (0.2 + 0.03 + 0.005 + 0.01))
     assert absolute == pytest.approx(0.2 / (0.2 + 0.1 + 0.03 + 0.005 + 0.01))
-    assert np.isinf(topics_for_reliability(0.99, variances, 1, 1))
+    assert np.isinf(topics_for_reliability(0.99, variances, 1))
 
 
 def test_reliability_of_what_is_at_hand():
@@ -319,11 +291,10 @@ def test_names_of_reruns(pattern, names):
 
 @pytest.fixture
 def files(tmp_path):
-    sets, runs = made(5, labellings=2)
-    for name, labels in sets.items():
-        (tmp_path / f"{name}.qrels").write_text(
-            "".join(f"{topic} 0 {doc} {grade}\n" for topic, of in labels.items() for doc, grade in of.items())
-        )
+    qrels, runs = made(5)
+    (tmp_path / "qrels").write_text(
+        "".join(f"{topic} 0 {doc} {grade}\n" for topic, of in qrels.items() for doc, grade in of.items())
+    )
     (tmp_path / "runs").mkdir()
     for name, of_run in runs.items():
         (tmp_path / "runs" / name).write_text(
@@ -333,33 +304,27 @@ def files(tmp_path):
 
 
 def test_json_of_the_command_is_what_python_returns(command, files):
-    sets, runs = made(5, labellings=2)
-    arguments = ("replicates", files / "model#0.qrels", files / "runs", "-m", "AP", "-m", "P@3", "--format", "json")
-    code, out, err = command(*arguments, "--judged-again", files / "model#1.qrels")
+    qrels, runs = made(5)
+    arguments = ("replicates", files / "qrels", files / "runs", "-m", "AP", "-m", "P@3", "--format", "json")
+    code, out, err = command(*arguments)
     assert (code, err) == (0, "")
     told = json.loads(out)
-    expected = rb.compare_replicates(sets, runs, ["AP", "P@3"])
+    expected = rb.compare_replicates(qrels, runs, ["AP", "P@3"])
     for name in ("components", "floors", "flips", "pairs", "reliability", "plan", "settings"):
         assert told[name] == json.loads(json.dumps(getattr(expected, name))), name
     assert told["words"] == expected.words()
-    alone = json.loads(command(*arguments)[1])
-    assert alone["settings"]["labels"] == 1
-    labels_alone = command("replicates", files / "model#0.qrels", files / "runs" / "s0#0", files / "runs" / "s1#1",
-                           "--judged-again", files / "model#1.qrels", "--format", "json")  # fmt: skip
-    assert labels_alone[0] == 0
-    assert {row["reruns"] for row in json.loads(labels_alone[1])["plan"]} == {1}
 
 
 @pytest.mark.parametrize("kind", ["table", "markdown", "latex", "html", "csv"])
 def test_every_format(command, files, kind):
-    code, out, _ = command("replicates", files / "model#0.qrels", files / "runs", "-m", "AP", "--format", kind)
+    code, out, _ = command("replicates", files / "qrels", files / "runs", "-m", "AP", "--format", kind)
     assert code == 0
     assert "topic x rerun" in out
     assert ("noise floor" in out) == (kind != "csv")
 
 
 def test_what_cannot_be_is_one_sentence(command, files):
-    qrels, runs = files / "model#0.qrels", files / "runs"
+    qrels, runs = files / "qrels", files / "runs"
     for arguments, told in (
         (["--replicates", "nothing"], "No run is a rerun of another"),
         (["--replicates", "("], "not a regular expression"),
@@ -372,10 +337,7 @@ def test_what_cannot_be_is_one_sentence(command, files):
         assert told in err
     code, _, err = command("replicates", qrels, runs, "-m", "ESL(n=6)")
     assert (code, "infinite" in err) == (3, True)
-    (files / "other#0.qrels").write_text(qrels.read_text())
-    code, _, err = command("replicates", qrels, runs, "--judged-again", files / "other#0.qrels")
-    assert (code, "several judges" in err) == (2, True)
-    assert command("replicates", qrels, runs, "--judged-again", qrels, "-o", qrels)[0] == 2
+    assert command("replicates", qrels, runs, "-o", qrels)[0] == 2
 
 
 def test_notebooks_show_it_and_frames_hold_it():
@@ -384,15 +346,6 @@ def test_notebooks_show_it_and_frames_hold_it():
     assert found._repr_html_().count("<table ") == 5
     assert found.to_polars().height == found.to_pandas().shape[0] == len(found.rows()) == 5
     assert repr(found).startswith("3 systems, 3 runs of each, 8 topics.")
-
-
-def test_topics_that_not_all_labellings_have_are_told():
-    sets, runs = made(5, labellings=2)
-    del sets["model#1"]["3"]
-    with pytest.warns(rb.RankboundsWarning) as told:
-        found = rb.compare_replicates(sets, runs, "AP")
-    assert any("1 topics are left out" in str(warning.message) for warning in told)
-    assert found.settings["topics"] == 7
 
 
 def test_no_floor_is_greater_than_a_difference_can_be():

@@ -9,7 +9,6 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call, everyday, whole
-from rankbounds.files.opening import expand
 from rankbounds.tables import in_prose, json_of
 
 
@@ -98,14 +97,6 @@ def run_collections(options: Options) -> None:
     "replicates",
     *reading.INPUTS,
     Option(
-        "--judged-again QRELS ...",
-        "further judgments of the same pool by the same judge",
-        [],
-        dest="again",
-        group="input",
-        everyday=True,
-    ),
-    Option(
         "--replicates REGEX",
         "the part of a run's name that marks a rerun; the rest (or the first group) names the system (default: # and "
         "what follows)",
@@ -130,18 +121,15 @@ def run_replicates(options: Options) -> Any:
     """Measure the noise floor (A/A test): how much scores of the same system differ between reruns.
 
       rankbounds replicates qrels.txt "a#1=runs/bm25.txt" "a#2=runs/learned.txt"
-      rankbounds replicates qrels.txt runs --judged-again labels.txt
+      rankbounds replicates qrels.txt runs --replicates="-[a-z]+$"
 
     Runs named name#1, name#2 are reruns of one system (--replicates REGEX for other names; name#1=FILE names a file).
-    --judged-again names further judgments of the same pool by the same judge. The spread of scores is split into
-    topics, systems, reruns and labels; the output says how much two runs of one system differ (the A/A floor), how
-    often verdicts flip, and how many topics and reruns a reliable order of systems needs.
+    The spread of scores is split into topics, systems and reruns; the output says how much two runs of one system
+    differ (the A/A floor), how often verdicts flip, and how many topics and reruns a reliable order of systems needs.
     """
     from rankbounds.comparison.replicates import compare_replicates
 
-    reader = reading.reading_from(options)
-    judgments = {path: reader.judgments(path) for path in [options.qrels, *expand(options.again)]}
-    return call(options, compare_replicates, judgments, reader.runs(reading.runs_from(options)))
+    return call(options, compare_replicates, *reading.collection_from(options))
 
 
 @command(

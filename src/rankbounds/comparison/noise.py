@@ -55,46 +55,24 @@ def component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float)
     )
 
 
-def floor_rows(scores: Floats, system: Ints, measure: Measure, confidence: float) -> Rows:
-    """Compute how far apart means lie that differ by a rerun, or by labels made again."""
-    farthest = limits_of_differences(measure, scores)[1]
-    means = scores.mean(axis=0)  # labelling, run
-    labels, runs = means.shape
-    first, second = np.triu_indices(runs, 1)
-    same = system[first] == system[second]
-    rows = []
-    if same.any():
-        of_system = np.stack([means[:, system == number].mean(axis=1) for number in range(system.max() + 1)], axis=1)
-        degrees = int((np.bincount(system) - 1).sum())
-        variance = float(((means - of_system[:, system]) ** 2).sum() / (labels * degrees))
-        apart = np.abs(means[:, first[same]] - means[:, second[same]]).ravel()
-        rows.append(_floor_row("rerun", 2 * variance, degrees, apart, confidence, farthest))
-    if labels > 1:
-        one, other = np.triu_indices(labels, 1)
-        apart = means[one] - means[other]
-        variance = float(means.var(axis=0, ddof=1).mean())
-        rows.append(_floor_row("labels", 2 * variance, labels - 1, apart, confidence, farthest))
-        if runs > 1:
-            left = means - means.mean(axis=0) - means.mean(axis=1, keepdims=True) + means.mean()
-            degrees = (labels - 1) * (runs - 1)
-            moved = apart[:, first] - apart[:, second]
-            variance = float((left**2).sum() / degrees)
-            rows.append(_floor_row("labels, difference", 4 * variance, degrees, moved, confidence, 2 * farthest))
-    return rows
-
-
-def _floor_row(
-    kind: str, variance: float, degrees: int, observed: Floats, confidence: float, farthest: float
-) -> dict[str, Any]:
+def floor_row(scores: Floats, system: Ints, measure: Measure, confidence: float) -> dict[str, Any]:
+    """Compute how far apart means lie that differ by a rerun."""
     from scipy import stats
 
-    sizes = np.abs(observed).ravel()
-    reach = float(stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance))
-    floor = None if sizes.max() <= TOLERANCE else min(reach, farthest)  # where nothing differed, nothing is known
+    means = scores.mean(axis=0)
+    first, second = np.triu_indices(means.size, 1)
+    same = system[first] == system[second]
+    runs_of_system = np.bincount(system)
+    of_system = np.bincount(system, means) / runs_of_system
+    degrees = int((runs_of_system - 1).sum())
+    deviation = float(np.sqrt(2 * ((means - of_system[system]) ** 2).sum() / degrees))
+    sizes = np.abs(means[first[same]] - means[second[same]])
+    reach = float(stats.t.ppf((1 + confidence) / 2, degrees)) * deviation
+    known = sizes.max() > TOLERANCE  # (where nothing differed, nothing is known)
+    floor = min(reach, limits_of_differences(measure, scores)[1]) if known else None
     return {
-        "kind": kind,
         "floor": floor,
-        "sd": float(np.sqrt(variance)),
+        "sd": deviation,
         "degrees": degrees,
         "observed_pairs": int(sizes.size),
         "observed_largest": float(sizes.max()),
@@ -106,9 +84,9 @@ def flip_rows(
     scores: Floats, systems: Sequence[str], system: Ints, measure: Measure, alpha: float, resampling: Resampling
 ) -> tuple[dict[str, Any], Rows]:
     """Count how often repeated experiments disagree, over all pairs and for each."""
-    by_run = np.transpose(scores, (2, 1, 0))  # run, labelling, topic
+    by_run = scores.T
     members = [np.flatnonzero(system == number) for number in range(len(systems))]
-    tested = _pairs_to_test(members, by_run.shape[1], resampling)
+    tested = _pairs_to_test(members, resampling)
     reruns = [(runs[[one]], runs[[other]]) for runs in members for one, other in combinations(range(runs.size), 2)]
     of_systems, of_reruns = (
         _outcomes(by_run, sides, measure, alpha, resampling)
@@ -140,10 +118,10 @@ def flip_rows(
     return row, pairs
 
 
-def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling) -> list[tuple[int, int]]:
+def _pairs_to_test(members: Sequence[Ints], resampling: Resampling) -> list[tuple[int, int]]:
     """Return all pairs of systems, or a random sample if they are many."""
     every = list(combinations(range(len(members)), 2))
-    tests = np.array([len(members[a]) * len(members[b]) * labels for a, b in every], dtype=np.int64)
+    tests = np.array([len(members[a]) * len(members[b]) for a, b in every], dtype=np.int64)
     if tests.sum() <= MOST_TESTS:
         return every
     order = resampling.generator().permutation(len(every))
@@ -152,7 +130,7 @@ def _pairs_to_test(members: Sequence[Ints], labels: int, resampling: Resampling)
 
 
 def sum_over_repeats(one: Floats, other: Floats | None = None) -> float:
-    """Sum products over all two outcomes that differ in every rerun (and in the labels)."""
+    """Sum products over all two outcomes that differ in every rerun."""
     rest = one if other is None else other
     for axis, size in enumerate(one.shape):
         if size > 1:
@@ -163,15 +141,15 @@ def sum_over_repeats(one: Floats, other: Floats | None = None) -> float:
 def _outcomes(
     by_run: Floats, sides: Sequence[tuple[Ints, Ints]], measure: Measure, alpha: float, resampling: Resampling
 ) -> list[tuple[Floats, Floats]]:
-    """Return who leads, and who does so significantly (or 0), by run, other run and labelling."""
+    """Return who leads, and who does so significantly (or 0), by run and other run."""
     if not sides:
         return []
-    topics = by_run.shape[2]
+    topics = by_run.shape[1]
     one = np.concatenate([by_run[np.repeat(a, b.size)].reshape(-1, topics) for a, b in sides])
     other = np.concatenate([by_run[np.tile(b, a.size)].reshape(-1, topics) for a, b in sides])
     lead = np.sign(merit(mean_difference(one, other), measure))
     verdict = np.where(p_values(differences(one, other), resampling=resampling, measure=measure) < alpha, lead, 0.0)
-    shapes = [(2, a.size, b.size, by_run.shape[1]) for a, b in sides]
+    shapes = [(2, a.size, b.size) for a, b in sides]
     ends = np.cumsum([np.prod(shape[1:]) for shape in shapes])[:-1]
     parts = np.split(np.stack([lead, verdict]), ends, axis=1)
     return [tuple(part.reshape(shape)) for part, shape in zip(parts, shapes, strict=True)]  # type: ignore[misc]
@@ -179,7 +157,7 @@ def _outcomes(
 
 def reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, confidence: float) -> dict[str, Any]:
     """Compute how reliable the order of systems and their scores are in a design."""
-    row: dict[str, Any] = {"topics": design.topics, "labels": design.labels, "reruns": design.reruns}
+    row: dict[str, Any] = {"topics": design.topics, "reruns": design.reruns}
     for name, absolute in (("reliability", False), ("dependability", True)):
         row[name] = plain(design.reliability(anova.variances, absolute=absolute))
         row[f"{name}_low"], row[f"{name}_high"] = _ends(design.reliability(drawn, absolute=absolute), confidence)
@@ -187,14 +165,12 @@ def reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, c
 
 
 def plan_rows(anova: Anova, drawn: Mapping[str, Floats], wanted: Sequence[float], confidence: float) -> Rows:
-    """Count the topics for each reliability, by numbers of labellings and reruns."""
-    has_reruns = any("r" in effect for effect in anova.effects)
-    labellings = (1, 2, 3) if anova.sizes["j"] > 1 else (1,)
+    """Count the topics for each reliability, by the number of reruns."""
     rows = []
-    for level, labels, reruns in product(wanted, labellings, RERUNS if has_reruns else (1,)):
-        topics = float(topics_for_reliability(level, anova.variances, labels, reruns))
-        counts = [topics, *_ends(topics_for_reliability(level, drawn, labels, reruns), confidence)]
+    for level, reruns in product(wanted, RERUNS):
+        topics = float(topics_for_reliability(level, anova.variances, reruns))
+        counts = [topics, *_ends(topics_for_reliability(level, drawn, reruns), confidence)]
         needed = [None if count is None or np.isinf(count) else int(count) for count in counts]
-        row = {"reliability": level, "labels": labels, "reruns": reruns}
+        row = {"reliability": level, "reruns": reruns}
         rows.append(row | dict(zip(("topics", "topics_low", "topics_high"), needed, strict=True)))
     return rows

@@ -1,4 +1,4 @@
-"""The noise floor, from reruns of the same systems and from labels made again by a model.
+"""The noise floor, from reruns of the same systems.
 
 It gives the sources of the spread of scores (``variance_components``), by how much two runs of one system differ (the
 A/A floor), how often a verdict changes when an experiment is repeated, and how many topics and reruns make the order of
@@ -15,20 +15,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.choices import check_share
-from rankbounds.collection.qrels import Qrels
-from rankbounds.comparison.noise import component_rows, flip_rows, floor_rows, plan_rows, reliability_row
-from rankbounds.errors import DataError, UsageError, warn
-from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import chosen_options
-from rankbounds.judging.judges.label_sets import Scoring, keep_labelled, score_by_labels
-from rankbounds.measures import Measure, parse_measures
+from rankbounds.comparison.evidence import keep_shared_topics
+from rankbounds.comparison.noise import component_rows, flip_rows, floor_row, plan_rows, reliability_row
+from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.measures import Measure
 from rankbounds.phrases import some
 from rankbounds.results import CaptionedTables, Column, build_table, count, interval
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite
 from rankbounds.stats.variance_components import Anova, Design
 from rankbounds.tables import Table, number
-from rankbounds.threads import processors
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,7 +59,6 @@ COLUMNS = {
     ),
     "floors": (
         MEASURE,
-        Column("kind", "differs by"),
         Column("floor"),
         Column("degrees", "degrees of freedom"),
         Column("observed_pairs", "pairs"),
@@ -80,7 +76,7 @@ COLUMNS = {
     ),
     "reliability": (
         MEASURE,
-        *map(Column, ("topics", "labels", "reruns")),
+        *map(Column, ("topics", "reruns")),
         Column("reliability", "of the order"),
         interval("reliability_low", "reliability_high", "interval"),
         Column("dependability", "of the scores"),
@@ -88,7 +84,7 @@ COLUMNS = {
     "plan": (
         MEASURE,
         Column("reliability", cell=lambda row: f"{row['reliability']:g}"),
-        *map(Column, ("labels", "reruns")),
+        Column("reruns"),
         count("topics"),
         interval("topics_low", "topics_high", "interval", lambda topics: f"{topics:,}"),
     ),
@@ -96,20 +92,20 @@ COLUMNS = {
 CAPTIONS = {
     "components": "Variance of a single score, by what causes it ({confidence:.0%} intervals by chi-square draws, "
     "which take effects to be normally distributed):",
-    "floors": "The noise floor: two means that differ only by this lie within it in {confidence:.0%} of cases (t "
+    "floors": "The noise floor: two means that differ only by a rerun lie within it in {confidence:.0%} of cases (t "
     "distribution), and as observed (- where all that were observed are equal):",
     "flips": "How often a repeated comparison of two systems ends otherwise (t test of two runs, level {alpha:g}), and "
     "how often two runs of one system are called different ({alpha:.0%} are expected by chance):",
     "reliability": "Which share of the variance of means is due to the systems, with the topics at hand:",
-    "plan": "Topics needed for a reliable order of the systems, by the number of labellings and of runs of each (- "
-    "where no number is enough; {confidence:.0%} intervals):",
+    "plan": "Topics needed for a reliable order of the systems, by the number of runs of each (- where "
+    "no number is enough; {confidence:.0%} intervals):",
 }
 """Of the tables, what introduces each."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(CaptionedTables):
-    """The noise in scores, from reruns and labels made again. It prints as tables.
+    """The noise in scores, from reruns. It prints as tables.
 
     Attributes
     ----------
@@ -117,8 +113,8 @@ class Replicates(CaptionedTables):
         Per measure and ``part`` (topic, system, topic x system, rerun, ...): the ``variance`` of a single score from
         that source, with an interval, and its ``share``. ``estimate`` may be below 0, which counts as 0.
     floors : list of dict
-        How far apart two means lie that differ only by a ``rerun`` or by ``labels`` made again, at the confidence
-        asked for, and as observed. None where all that were observed are equal.
+        How far apart two means lie that differ only by a rerun, at the confidence asked for, and as observed. None
+        where all that were observed are equal.
     flips : list of dict
         How often a repeated experiment gives another verdict (better, worse, no difference shown), another winner, or
         two contradicting significant verdicts; and how often two runs of one system are called different.
@@ -126,9 +122,9 @@ class Replicates(CaptionedTables):
         The same for each pair of systems.
     reliability : list of dict
         Of the order of systems (the generalisability coefficient) and of their scores (the index of dependability), for
-        the topics, reruns and labellings at hand.
+        the topics and reruns at hand.
     plan : list of dict
-        How many topics a given reliability needs, by the number of reruns and labellings; None where none suffice.
+        How many topics a given reliability needs, by the number of reruns; None where none suffice.
     settings : dict
         Everything that the numbers depend on.
     """
@@ -150,12 +146,11 @@ class Replicates(CaptionedTables):
         return self.components
 
     def words(self) -> str:
-        """Return how many systems, runs, topics and labellings there are."""
+        """Return how many systems, runs and topics there are."""
         several = self.settings["runs_of_system"].values()
         least, most = min(several), max(several)
         each = f"{f'{least} to ' * (least < most)}{_several(most, 'run')} of each"
-        again = f", labels made {self.settings['labels']} times" if self.settings["labels"] > 1 else ""
-        return f"{_several(self.settings['systems'], 'system')}, {each}, {self.settings['topics']} topics{again}.\n"
+        return f"{_several(self.settings['systems'], 'system')}, {each}, {self.settings['topics']} topics.\n"
 
     def parts(self) -> list[tuple[str, Table]]:
         """Show the tables that have rows, each with the sentence that introduces it."""
@@ -184,13 +179,12 @@ def compare_replicates(
     seed: int = 0,
     **options: Unpack[Options],
 ) -> Replicates:
-    """Measure the noise in scores from reruns of systems, or labels made again.
+    """Measure the noise in scores from reruns of systems.
 
     Parameters
     ----------
-    qrels : path, Qrels, dict, frame or rows, or several of them
-        The judgments. Several (a list, a dict by name, a pattern) are the same pool judged repeatedly by the same
-        judge.
+    qrels : path, Qrels, dict, frame or rows
+        The judgments, as for ``evaluate``.
     runs : path, Run, dict, frame, rows, or several of them
         As for ``evaluate``; names of runs of one system differ only in what the pattern matches.
     measures : str, Measure, or iterable of them
@@ -238,44 +232,40 @@ def compare_replicates(
     for level in wanted:
         check_share("A reliability", level)
     resampling = Resampling(resamples, seed)
-    assumptions, reading = chosen_options(options, bounds="none", threads=processors())
-    chosen = parse_measures(measures)
-    assumptions.check(chosen)
     try:
         marks = re.compile(pattern)
     except re.error as error:
         raise UsageError(f'"{pattern}" is not a regular expression: {error}.') from None
-    labellings = _labellings(reading.label_sets(qrels), marks)
-    given = reading.runs(runs)
-    of_run = [_system_name(run.name, marks) for run in given]
+    scored: Any = {"bounds": "none"} | options
+    scores = keep_shared_topics(evaluate(qrels, runs, measures, **scored))
+    of_run = [_system_name(name, marks) for name in scores.runs]
     systems = list(dict.fromkeys(of_run))  # in the order of their first runs
     system = np.array([systems.index(name) for name in of_run])
-    if len(labellings) < 2 and len(systems) == len(given):
+    if len(systems) == len(scores.runs):
         raise UsageError(
-            f"No run is a rerun of another ({some([run.name for run in given])}), and there is one set of judgments. "
-            f'Name reruns name#1, name#2, or say what marks them (--replicates REGEX; now "{pattern}").'
+            f"No run is a rerun of another ({some(scores.runs)}). Name reruns name#1, name#2, or say what marks them "
+            f'(--replicates REGEX; now "{pattern}").'
         )
-    scorings = [Scoring(labels, chosen, assumptions) for labels in labellings.values()]
-    scores = np.transpose(score_by_labels(scorings, given)[0], (1, 3, 0, 2))  # measure, topic, labelling, run
     settings: dict[str, Any] = {
-        "topics": scores.shape[1], "labels": len(labellings), "systems": len(systems), "runs": len(given),
+        "topics": len(scores.query_ids), "systems": len(systems), "runs": len(scores.runs),
         "runs_of_system": dict(zip(systems, np.bincount(system).tolist(), strict=True)), "pattern": pattern,
         "alpha": alpha, "confidence": confidence, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     parts: dict[str, list[dict[str, Any]]] = {name: [] for name in PARTS}
-    for values, measure in zip(scores, chosen, strict=True):
+    for place, measure in enumerate(scores.measures):
+        values = scores.value[:, :, place].T
         check_finite(values, "an analysis of variance", measure)
         anova = Anova(values, system)
         drawn = anova.drawn_variances(resampling)
         flips, pairs = flip_rows(values, systems, system, measure, alpha, resampling)
         found = {
             "components": component_rows(anova, drawn, confidence),
-            "floors": floor_rows(values, system, measure, confidence),
+            "floors": [floor_row(values, system, measure, confidence)],
             "flips": [flips],
             "pairs": pairs,
         }
         if len(systems) > 1:
-            at_hand = Design(settings["topics"], len(labellings), max(1, round(anova.reruns)))
+            at_hand = Design(settings["topics"], max(1, round(anova.reruns)))
             found["reliability"] = [reliability_row(anova, drawn, at_hand, confidence)]
             found["plan"] = plan_rows(anova, drawn, wanted, confidence)
         for name, rows in found.items():
@@ -290,25 +280,3 @@ def _system_name(name: str, marks: re.Pattern[str]) -> str:
         return name
     left = found[1] if marks.groups else name[: found.start()] + name[found.end() :]
     return left or name
-
-
-def _labellings(sets: dict[str, Qrels], marks: re.Pattern[str]) -> dict[str, Qrels]:
-    """Return repeated labellings of the shared topics by one judge."""
-    judges = {_system_name(name, marks) for name in sets if marks.search(name)}
-    if len(judges) > 1:
-        raise UsageError(
-            f"These are labels of several judges ({some(sorted(judges))}). Labels made again by one judge are "
-            'replicates; "rankbounds judges" compares judges.'
-        )
-    if len(sets) == 1:
-        return sets
-    every = [set(keep_labelled(labels).query_ids) for labels in sets.values()]
-    shared = set.intersection(*every)
-    left_out = sorted(set.union(*every) - shared)
-    if len(shared) < 2:
-        raise DataError("The sets of judgments share fewer than two topics.")
-    if left_out:
-        warn(
-            f"{len(left_out)} topics are left out, because not all sets of judgments have them ({some(left_out)}).",
-        )
-    return {name: labels.filter(shared) for name, labels in sets.items()}

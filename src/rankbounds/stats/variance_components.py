@@ -1,13 +1,13 @@
-"""Variance components: topics, systems, reruns of one system, and labels made again.
+"""Variance components: topics, systems, and reruns of one system.
 
-An analysis of variance as in generalisability theory (Cronbach et al. 1972; Brennan 2001). Topics (t), systems (s) and
-labellings (j) are crossed; a rerun (r) belongs to its system. A score is a sum of independent effects of topic, system,
-topic x system, rerun, topic x rerun, ... Each mean square contains the variances of its effects with known
-coefficients; solving for them gives every effect's variance.
+An analysis of variance as in generalisability theory (Cronbach et al. 1972; Brennan 2001). Topics (t) and systems
+(s) are crossed; a rerun (r) belongs to its system. A score is a sum of independent effects of topic, system, topic x
+system, rerun, and topic x rerun. Each mean square contains the variances of its effects with known coefficients;
+solving for them gives every effect's variance.
 
 If systems have different numbers of reruns, the means of their reruns are analysed, unweighted, and the harmonic mean
-replaces the number. With equal numbers this is the plain analysis of variance, and with one labelling the plain two-way
-one, whose variance within cells is split here into rerun and topic x rerun.
+replaces the number. With equal numbers this is the plain two-way analysis of variance, whose variance within cells is
+split here into rerun and topic x rerun.
 """
 
 from __future__ import annotations
@@ -15,27 +15,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.stats.significance import Resampling
 
-NAMES = {
-    "t": "topic", "s": "system", "j": "labels", "ts": "topic x system", "tj": "topic x labels", "js": "system x labels",
-    "tjs": "topic x system x labels", "sr": "rerun", "tsr": "topic x rerun", "jsr": "rerun x labels",
-    "tjsr": "topic x rerun x labels",
-}  # fmt: skip
-"""Effects in words, by their factors in the order of ``FACTORS``; a rerun is always one of its system."""
-FACTORS = "tjsr"
+NAMES = {"t": "topic", "s": "system", "ts": "topic x system", "sr": "rerun", "tsr": "topic x rerun"}
+"""Effects in words, by their factors; a rerun is always one of its system."""
 
 
 @dataclass(frozen=True, eq=False)
 class Anova:
     """Mean squares of a table of scores, and the variance of each effect.
 
-    ``scores`` has axes topic, labelling, run; ``system`` is the system of each run.
+    ``scores`` has axes topic and run; ``system`` is the system of each run.
     """
 
     scores: Floats
@@ -48,14 +42,14 @@ class Anova:
 
     @cached_property
     def _cells(self) -> Floats:
-        """Means over reruns, with axes topic, labelling, system."""
+        """Means over reruns, with axes topic and system."""
         member = (self.system[:, None] == np.arange(self.runs_of_system.size)) / self.runs_of_system
         return self.scores @ member
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """How many topics, labellings and systems there are."""
-        return dict(zip("tjs", self._cells.shape, strict=True))
+        """How many topics and systems there are."""
+        return dict(zip("ts", self._cells.shape, strict=True))
 
     @property
     def reruns(self) -> float:
@@ -65,13 +59,9 @@ class Anova:
     @cached_property
     def effects(self) -> list[str]:
         """The effects that can be told apart, by their factors."""
-        crossed = [factor for factor in "tjs" if self.sizes[factor] > 1]
-        between = ["".join(chosen) for size in range(1, 4) for chosen in combinations(crossed, size)]
-        if not self._repeats:
-            return between
-        around = [factor for factor in "tj" if self.sizes[factor] > 1]
-        within = ["".join([*chosen, "sr"]) for size in range(3) for chosen in combinations(around, size)]
-        return [*between, *within]
+        varying = {factor for factor, size in self.sizes.items() if size > 1}
+        between = [effect for effect in ("t", "s", "ts") if varying.issuperset(effect)]
+        return between + ["sr", *(["tsr"] if "t" in varying else [])] * bool(self._repeats)
 
     @property
     def _repeats(self) -> int:
@@ -82,7 +72,7 @@ class Anova:
         """Degrees of freedom of each effect."""
         found = []
         for effect in self.effects:
-            factors = [factor for factor in effect if factor in ("tj" if "r" in effect else "tjs")]
+            factors = [factor for factor in effect if factor in ("t" if "r" in effect else "ts")]
             product = int(np.prod([self.sizes[factor] - 1 for factor in factors]))
             found.append(product * (self._repeats if "r" in effect else 1))
         return np.array(found)
@@ -90,13 +80,13 @@ class Anova:
     @cached_property
     def mean_squares(self) -> Floats:
         """Of each effect, in units of single scores."""
-        within = self.scores - self._cells[:, :, self.system]
+        within = self.scores - self._cells[:, self.system]
         found = []
         for effect in self.effects:
             nested = "r" in effect
             part = within if nested else self._cells
             times = 1.0 if nested else self.reruns
-            for axis, factor in enumerate("tj" if nested else "tjs"):
+            for axis, factor in enumerate("t" if nested else "ts"):
                 mean = part.mean(axis=axis, keepdims=True)
                 part = part - mean if factor in effect else mean
                 times *= 1 if factor in effect else self.sizes[factor]
@@ -108,7 +98,7 @@ class Anova:
         """Return how often each effect's variance (columns) occurs in each mean square's expectation (rows)."""
         table = np.zeros((len(self.effects), len(self.effects)))
         for column, effect in enumerate(self.effects):
-            outside = [self.sizes[factor] for factor in ("tj" if "r" in effect else "tjs") if factor not in effect]
+            outside = [self.sizes[factor] for factor in ("t" if "r" in effect else "ts") if factor not in effect]
             times = float(np.prod(outside)) * (1.0 if "r" in effect else self.reruns)
             for row, tested in enumerate(self.effects):
                 table[row, column] = times if set(tested) <= set(effect) else 0.0
@@ -137,22 +127,21 @@ class Anova:
 
 @dataclass(frozen=True)
 class Design:
-    """The numbers of topics, labellings and reruns of an experiment."""
+    """The numbers of topics and reruns of an experiment."""
 
     topics: int
-    labels: int = 1
     reruns: int = 1
 
     def _times(self, effect: str) -> int:
         """How many independent draws of the effect a system's mean is over."""
-        numbers = {"t": self.topics, "j": self.labels, "r": self.reruns, "s": 1}
+        numbers = {"t": self.topics, "r": self.reruns, "s": 1}
         return int(np.prod([numbers[factor] for factor in effect]))
 
     def reliability(self, variances: Mapping[str, float] | Mapping[str, Floats], *, absolute: bool = False) -> Floats:
         """Compute the share of the variance of systems' means that is their own: the generalisability coefficient.
 
         Relative: of their differences, where effects common to all systems are no error. Absolute (the index of
-        dependability): of the means themselves, as scores for other topics and labellings.
+        dependability): of the means themselves, as scores for other topics.
         """
         own = np.asarray(variances["s"], dtype=np.float64)
         error = np.zeros(own.shape)
@@ -163,13 +152,11 @@ class Design:
             return np.where(own + error > 0, own / (own + error), np.nan)
 
 
-def topics_for_reliability(
-    wanted: float, variances: Mapping[str, float] | Mapping[str, Floats], labels: int, reruns: int
-) -> Floats:
-    """Count the topics for a relative reliability with so many labellings and reruns; infinite: none suffice."""
+def topics_for_reliability(wanted: float, variances: Mapping[str, float] | Mapping[str, Floats], reruns: int) -> Floats:
+    """Count the topics for a relative reliability with so many reruns; infinite: none suffice."""
     own = np.asarray(variances["s"], dtype=np.float64)
     fixed, falling = np.zeros(own.shape), np.zeros(own.shape)
-    design = Design(1, labels, reruns)
+    design = Design(1, reruns)
     for effect, variance in variances.items():
         if effect != "s" and "s" in effect:
             part = np.asarray(variance) / design._times(effect)
