@@ -33,11 +33,6 @@ PARTS = {
             'axes = rb.plots.forest(two.slices("classes.csv"))',
             "compare qrels.txt runs/bm25.txt runs/dense.txt --by classes.csv --figure forest.pdf",
         ),
-        "significance_curve": (
-            'measured = rb.evaluate("qrels.txt", "runs", ["nDCG@10", "AP", "P@10"])\n'
-            "axes = rb.plots.significance_curve(rb.stats.discriminative_power(measured))",
-            "",
-        ),
     },
     "Rankings without judgments": {
         "similarity_matrix": (

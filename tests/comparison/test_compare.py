@@ -21,7 +21,6 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import Scores
 from rankbounds.stats.corrections import over_all_pairs
 from rankbounds.stats.power import topics_needed
-from rankbounds.stats.separation import discriminative_power
 from rankbounds.stats.significance import TESTS, Resampling, pairs_of
 from rankbounds.stats.standardisation import standardise
 
@@ -342,12 +341,6 @@ class TestFigures:
         drawn = [bar.get_height() for bar in axes.patches]
         assert drawn == pytest.approx(sorted(self.value[0, :, 0] - self.value[2, :, 0], reverse=True))
         assert "AP" in axes.get_ylabel()
-
-    def test_significance_curve(self):
-        power = discriminative_power(scores_of(self.value))
-        axes = rb.plots.significance_curve(power)
-        assert axes.lines[0].get_ydata() == pytest.approx(power.significance["AP"])
-        assert axes.get_legend().get_texts()[0].get_text() == "AP"
 
     def test_leaderboard(self, tmp_path):
         found = compare(scores_of(self.value, low=self.value - 0.1, high=self.value + 0.1))

@@ -51,7 +51,7 @@ def test_lists_are_scored_as_evaluate_scores_them():
 
 def test_mlflow_metric_and_report(tmp_path, monkeypatch):
     mlflow = need("mlflow")
-    from rankbounds.interop.mlflow import log_mlflow_report, mlflow_metric
+    from rankbounds.interop.mlflow import mlflow_metric
 
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow.set_tracking_uri(tmp_path.as_uri())
@@ -67,7 +67,7 @@ def test_mlflow_metric_and_report(tmp_path, monkeypatch):
             extra_metrics=[mlflow_metric("nDCG@5")],
             evaluator_config={"retriever_k": 5},
         )
-        log_mlflow_report(rb.report({"q": {"a": 1}}, {"x": {"q": ["a"]}}, "RR"), "reports/rankbounds.html")
+        mlflow.log_text(rb.report({"q": {"a": 1}}, {"x": {"q": ["a"]}}, "RR").page, "reports/rankbounds.html")
     assert result.metrics["nDCG_5/mean"] == pytest.approx(VALUES.mean())
     assert result.metrics["nDCG_5/ci_low"] == pytest.approx(ENDS[0])
     assert result.metrics["nDCG_5/ci_high"] == pytest.approx(ENDS[1])

@@ -4,7 +4,6 @@ from rankbounds.interop.assistant_tools import tool_server as tool_server
 from rankbounds.interop.haystack import haystack_evaluator as haystack_evaluator
 from rankbounds.interop.inspect_ai import inspect_metric as inspect_metric
 from rankbounds.interop.llama_index import llama_index_metric as llama_index_metric
-from rankbounds.interop.mlflow import log_mlflow_report as log_mlflow_report
 from rankbounds.interop.mlflow import mlflow_metric as mlflow_metric
 from rankbounds.interop.pyterrier import pyterrier_experiment as pyterrier_experiment
 from rankbounds.interop.pyterrier import pyterrier_test as pyterrier_test

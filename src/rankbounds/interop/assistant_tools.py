@@ -1,4 +1,4 @@
-"""A server of tools for assistants (Model Context Protocol): one call, one plain answer, and its numbers.
+"""A server of tools for assistants (Model Context Protocol).
 
 Every tool does what the function or command of its name does, on files of one folder. An answer has the sentences, the
 first rows of the result, and, if there are too many rows, the path of a file with all of them.
@@ -45,18 +45,18 @@ class ConfinedFolder:
         if not given or "\0" in given or given == "-" or given.startswith("~"):
             raise UsageError(f"{given!r} is not a path of a file below the folder.")
         path = self.root / given  # a full path stays what it is
-        found = [path]
+        entries = [path]
         if not os.path.lexists(path) and has_magic(given):
             if ".." in Path(given).parts or Path(given).is_absolute():
                 raise UsageError(f'The pattern "{given}" must stay below the folder.')
-            found = [Path(name) for name in sorted(matching(given, os.fspath(self.root)))]  # links are looked at below
-            if not found:
+            entries = [Path(name) for name in sorted(matching(given, os.fspath(self.root)))]  # links: looked at below
+            if not entries:
                 raise UsageError(f'No file below the folder matches "{given}".')
         elif path.is_dir():
             inside = self._inside(path, given)
-            found = sorted(entry for entry in inside.iterdir() if not entry.name.startswith("."))
-        names = [given] if found == [path] else [os.path.relpath(one, self.root) for one in found]
-        resolved = (self._inside(one, name) for one, name in zip(found, names, strict=True))
+            entries = sorted(entry for entry in inside.iterdir() if not entry.name.startswith("."))
+        names = [given] if entries == [path] else [os.path.relpath(one, self.root) for one in entries]
+        resolved = (self._inside(one, name) for one, name in zip(entries, names, strict=True))
         files = [os.fspath(real) for real in resolved if real.is_file()]
         if not files:
             raise UsageError(f'There is no file "{given}" below the folder.')
@@ -146,8 +146,8 @@ class Tools:
 
     def check(self, runs: Data, qrels: Data | None = None) -> dict[str, Any]:
         """Check whether runs can be read and scored: errors with file and line, warnings, ties. Call this first."""
-        found = rb.check(self.folder.inputs(runs), None if qrels is None else self._judgments(qrels))
-        return self._answer("check", found.words(), found)
+        checks = rb.check(self.folder.inputs(runs), None if qrels is None else self._judgments(qrels))
+        return self._answer("check", checks)
 
     def evaluate(
         self,
@@ -162,7 +162,7 @@ class Tools:
         """Score runs against judgments; low and high are what unjudged documents leave open."""
         how = _given(measures=measures, ties=ties, unjudged=unjudged, columns=columns)
         scores = rb.evaluate(*self._collection(qrels, runs), **how)
-        return self._answer("evaluate", str(scores), scores, per_topic=per_topic)
+        return self._answer("evaluate", scores, str(scores), per_topic=per_topic)
 
     def compare(
         self,
@@ -175,8 +175,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Compare runs: is one better, or is it noise? Of two runs the second is compared with the first."""
         how = _given(measures=measures, baseline=baseline, ties=ties, columns=columns)
-        found = rb.compare(*self._collection(qrels, runs), **how)
-        return self._answer("compare", found.words(), found)
+        return self._answer("compare", rb.compare(*self._collection(qrels, runs), **how))
 
     def gate(
         self,
@@ -189,15 +188,14 @@ class Tools:
     ) -> dict[str, Any]:
         """Hold runs against conditions such as "nDCG@10 worse" or "judged@10 < 0.5": pass, fail or undecided."""
         how = _given(baseline=baseline, columns=columns)
-        held = rb.compare(*self._collection(qrels, runs), **how).gate(conditions, margin=margin)
-        return self._answer("gate", held.words(), held) | {"exit_code": held.exit_code}
+        gate = rb.compare(*self._collection(qrels, runs), **how).gate(conditions, margin=margin)
+        return self._answer("gate", gate) | {"exit_code": gate.exit_code}
 
     def explain(self, qrels: Data, reported: str, run: Data | None = None) -> dict[str, Any]:
         """Find out why another tool reports another number: reported is "nDCG@10=0.534", or a file of its output."""
         if os.sep in reported or stated(reported) is None:
             reported = self.folder.file(reported)
-        found = rb.explain(*self._collection(qrels, run), reported)
-        return self._answer("explain", found.words(), found)
+        return self._answer("explain", rb.explain(*self._collection(qrels, run), reported))
 
     def judge_next(
         self,
@@ -211,8 +209,7 @@ class Tools:
         """List the unjudged documents whose judgment would tell most; compare names two runs, or is ["all"]."""
         pair: Any = None if compare is None else "all" if compare == ["all"] else tuple(compare)
         how = _given(measure=measure, compare=pair, columns=columns)
-        plan = rb.judge_next(*self._collection(qrels, runs), budget=budget, **how)
-        return self._answer("judge_next", plan.words(), plan)
+        return self._answer("judge_next", rb.judge_next(*self._collection(qrels, runs), budget=budget, **how))
 
     def sample(self, labels: Data, runs: Data, budget: int, measure: str = "nDCG@10", seed: int = 0) -> dict[str, Any]:
         """Draw the documents that people should judge to audit a model's labels; fill in the column relevance."""
@@ -222,7 +219,7 @@ class Tools:
             "first on, and write their grades into the column relevance; then call audit with the file."
         )
         header, _, lines = drawn.render("csv").partition("\n")
-        return self._answer("sample", words, drawn, file=f"{header},relevance\n" + lines.replace("\n", ",\n"))
+        return self._answer("sample", drawn, words, file=f"{header},relevance\n" + lines.replace("\n", ",\n"))
 
     def audit(
         self, labels: Data, sample: str | list[Any], runs: Data, measures: Names | None = None, difference: bool = False
@@ -230,8 +227,8 @@ class Tools:
         """Correct scores by a model's labels with a sample that people judged, with intervals that cover."""
         given, systems = self._collection(labels, runs)
         judged = self.folder.inputs(sample)
-        found = rb.audit(given, judged, systems, difference=difference, **_given(measures=measures))
-        return self._answer("audit", found.words(), found)
+        corrected = rb.audit(given, judged, systems, difference=difference, **_given(measures=measures))
+        return self._answer("audit", corrected)
 
     def _judgments(self, given: Data) -> Any:
         confined = self.folder.inputs(given)
@@ -242,12 +239,12 @@ class Tools:
     def _collection(self, qrels: Data, runs: Data | None) -> tuple[Any, Any]:
         return self._judgments(qrels), None if runs is None else self.folder.inputs(runs)
 
-    def _answer(self, name: str, words: str, result: Any, *, file: str = "", **how: Any) -> dict[str, Any]:
-        """Return the sentences, the first rows, and the path of all rows, or ``file``, a table that people fill in."""
+    def _answer(self, name: str, result: Any, words: str = "", *, file: str = "", **how: Any) -> dict[str, Any]:
+        """Return the sentences, the first rows, and the path of all rows, or of ``file``, which people fill in."""
         written = result.render("json", **how)
         rows = json.loads(written)
         shown = rows[:MOST_ROWS]
-        said = self.folder.shown(words)
+        said = self.folder.shown(words or result.words())
         if (more := len(said) - MOST_CHARACTERS + 100) > 0:
             said = f"{said[:-more]} ... ({more:,} characters more)"
         while shown and len(said) + len(json.dumps(shown)) > MOST_CHARACTERS:

@@ -4,13 +4,9 @@
     rankbounds.interop.ir_measures.RankboundsProvider(ties="expected").calc_aggregate([ir_measures.AP], qrels, run)
     rankbounds.interop.ir_measures.use_first()      # from now on ir_measures asks rankbounds before all others
 
-Measures are computed as ir_measures defines them; where our measure of the same name differs, theirs is defined here.
-What cannot be computed so is refused with the reason (``why_not``).
-
-Measures of the C/W/L family are those of the package cwl_eval (Azzopardi, Thomas and Moffat, cwl_eval: An Evaluation
-Tool for Information Retrieval, SIGIR 2019): over 1,000 ranks, whatever the list's length. For users who may read
-further (INSQ, INST, NERR11), values are slightly above those of our measures of these names, whose sums are infinite:
-0.35% for INSQ with T = 2. An unjudged document gains nothing.
+Measures are computed as ir_measures defines them, or refused with the reason. Those of the C/W/L family are of the
+package cwl_eval (Azzopardi, Thomas and Moffat, SIGIR 2019): over 1,000 ranks, whatever the list is, so that values
+for users who may read further (INSQ, INST, NERR11) are slightly above ours, whose sums are infinite.
 """
 
 from __future__ import annotations
@@ -67,7 +63,6 @@ OF_CWL_EVAL: dict[str, tuple[type[Continuing] | type[ContinuingByRelevance], dic
 }
 """Measures of cwl_eval: ours, whose user reads on as theirs does, and the names of its parameters here and there."""
 RANKS = 1000
-"""How many ranks cwl_eval looks at."""
 NEEDS_DEPTH = frozenset(("P", "R", "Success", "ERR_IA", "nERR_IA", "alpha_DCG", "alpha_nDCG", "P_IA", "StRecall"))
 
 
@@ -89,11 +84,10 @@ Computed.name = "ir_measures"  # a name of its own would make it one of ours
 
 @dataclass(frozen=True)
 class Converted:
-    """Our measure for one of theirs, and what of the judgments it reads."""
+    """Our measure for one of theirs, and what of the judgments it reads: other gains for grades, or subtopics."""
 
     measure: Measure
     gains: tuple[tuple[float, float], ...] = ()
-    """What takes the place of grades."""
     by_subtopic: bool = False
 
 

@@ -1,9 +1,7 @@
-"""MLflow: metrics for ``mlflow.models.evaluate`` with intervals and bounds, and the report as an artifact."""
+"""MLflow: metrics for ``mlflow.models.evaluate`` with intervals and bounds."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import rankbounds as rb
@@ -42,32 +40,3 @@ def mlflow_metric(measure: rb.measures.MeasureLike, *, confidence: float = 0.95)
 
     name = "".join(letter if letter.isalnum() else "_" for letter in str(chosen)).strip("_")
     return make_metric(eval_fn=eval_fn, greater_is_better=not chosen.lower_is_better, name=name)
-
-
-def log_mlflow_report(report: Any, artifact_file: str = "rankbounds.html") -> None:
-    """Log a report as an artifact of MLflow's active run.
-
-    Parameters
-    ----------
-    report : Report
-        What ``rb.report`` made.
-    artifact_file : str
-        The artifact's path.
-
-    Returns
-    -------
-    None
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> from rankbounds.interop import log_mlflow_report
-    >>> log_mlflow_report(rb.report("qrels.txt", "runs/*"))  # doctest: +SKIP
-    """
-    import mlflow
-
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / Path(artifact_file).name
-        path.write_text(report.page, encoding="utf-8")
-        parent = Path(artifact_file).parent.as_posix()
-        mlflow.log_artifact(str(path), None if parent == "." else parent)

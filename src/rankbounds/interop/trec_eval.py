@@ -1,8 +1,4 @@
-"""trec_eval 10's output, computed with our measures: its names, options, order of lines and of additions.
-
-This module has what is trec_eval's alone: names with parameters, the level and depth that options set for all measures,
-the value of topics that the run lacks, and lines without a score.
-"""
+"""trec_eval 10's output, computed with our measures: its names, options, order of lines and of additions."""
 
 from __future__ import annotations
 
@@ -51,7 +47,7 @@ PRINTED = (
     *("prefs_avgjg_Rnonrel_ret", "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp", "map_avgjg", "P_avgjg"),
     *("Rprec_mult_avgjg", "yaap", "rbp", "rbp_resid", "unj"),
 )
-"""The names that there are, in the order in which they are printed, whatever the order in which they are asked for."""
+"""The names that there are, in the order in which they are printed."""
 OF_ALL_TOPICS = ("runid", "num_q", "gm_map", "gm_bpref")
 """Printed for all topics together only."""
 TAKES_GAINS = ("ndcg", "dcg", "ideal_dcg", "ndcg_rel", "Rndcg", "G", "rbp")
@@ -206,7 +202,7 @@ def _reject_unwritable(topics: Sequence[str]) -> None:
 
 
 def _requested_names(measures: Sequence[str]) -> dict[str, str]:
-    """The names asked for, each with its parameters; those given first count."""
+    """Return the names asked for, each with its parameters; those given first count."""
     asked: dict[str, str] = {}
     for text in measures:
         name, point, parameters = text.partition(".")

@@ -3,7 +3,6 @@
 from rankbounds.plots.comparison import differences as differences
 from rankbounds.plots.comparison import forest as forest
 from rankbounds.plots.comparison import leaderboard as leaderboard
-from rankbounds.plots.comparison import significance_curve as significance_curve
 from rankbounds.plots.comparison import similarity_matrix as similarity_matrix
 from rankbounds.plots.comparison import topic_differences as topic_differences
 from rankbounds.plots.labels import labels_overview as labels_overview

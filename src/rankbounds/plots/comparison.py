@@ -1,4 +1,4 @@
-"""Figures of scores and comparisons: leaderboards, differences of pairs, significance, similarity."""
+"""Figures of scores and comparisons: leaderboards, differences of pairs, similarity."""
 
 # ruff: noqa: D417 (the decorator describes parameters that several figures have)
 from __future__ import annotations
@@ -19,20 +19,17 @@ from rankbounds.evaluation.scores import ALL, Scores
 from rankbounds.measures import parse_measure
 from rankbounds.paper import INCHES
 from rankbounds.plots.intervals import LONGEST_NAME, Line, draw_lines
-from rankbounds.plots.style import COLOURS, GREY, MINUS, colour_of, draw_legend, figure, fresh_axes
+from rankbounds.plots.style import COLOURS, GREY, MINUS, draw_legend, figure, fresh_axes
 from rankbounds.results import Result
-from rankbounds.stats.separation import DiscriminativePower
 from rankbounds.terminal import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_NAMED = 150
-"""At most this many runs are named at the edge."""
+MOST_NAMED, MOST_TOPICS = 150, 60
+"""At most so many runs are named at the edge, and topics below their bars."""
 MOST_PAIRS = 21
 """Of more pairs those of the first run are drawn."""
-MOST_TOPICS = 60
-"""At most this many topics are named below their bars."""
 MOST_BESIDE = 16
 """Longer names of two runs have a line of their own below a figure."""
 BESIDE = {"base": "judged only", "by_labels": "by the labels"}
@@ -230,31 +227,6 @@ def topic_differences(
         ylabel=f"difference in {chosen.measures[0]}",
         xlabel=f"{what}:{gap}{higher} of {order.size} topics higher, {lower} lower",
     )
-    return axes
-
-
-@figure
-def significance_curve(power: DiscriminativePower, alpha: float = 0.05, ax: Axes | None = None) -> Axes:
-    """Draw each measure's significance levels of pairs in falling order: the lower the curve, the more it separates.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import rankbounds as rb
-    >>> from types import SimpleNamespace
-    >>> power = SimpleNamespace(significance={"AP": np.array([0.6, 0.03]), "P@10": np.array([0.9, 0.2])})
-    >>> axes = rb.plots.significance_curve(power)
-    >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['AP', 'P@10']
-    """
-    axes = fresh_axes(ax)
-    for number, (measure, levels) in enumerate(power.significance.items()):
-        share = np.arange(1, levels.size + 1) / levels.size
-        axes.plot(100 * share, levels, label=measure, color=colour_of(number))
-    axes.axhline(alpha, color=GREY, linewidth=0.8, linestyle=":")
-    axes.annotate(f"p = {alpha:g}", (100, alpha), xytext=(0, 2), textcoords="offset points", fontsize=6.5, ha="right")
-    axes.set(xlabel="pairs of runs, largest p first (%)", ylabel="p-value", xlim=(0, 100), ylim=(0, 1))
-    draw_legend(axes)
     return axes
 
 

@@ -21,10 +21,6 @@ MANY_RUNS = 20
 
 
 def _draw_agreement(judges: Judges, axes: Axes) -> None:
-    """Draw the share of documents that each set of labels calls relevant, by trusted grade, with intervals.
-
-    Labels that agree fully are at 0 for non-relevant grades and at 1 for relevant ones (the grey steps).
-    """
     trusted = sorted({row["trusted"] for row in judges.by_grade})
     place = {grade: number for number, grade in enumerate(trusted)}
     for number, (name, aside) in enumerate(zip(judges.labels, _offsets(judges, 0.18), strict=True)):
@@ -52,12 +48,11 @@ def _draw_agreement(judges: Judges, axes: Axes) -> None:
 
 
 def _offsets(judges: Judges, width: float) -> Floats:
-    """How far marks of each set of labels stand aside, so that none hides another."""
+    """Say how far marks of each set of labels stand aside, so that none hides another."""
     return np.linspace(-width, width, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
 
 
 def _draw_bias(judges: Judges, measure: str | None, axes: Axes) -> None:
-    """Draw every run's score by each set of labels minus the trusted one, best run by the trusted labels first."""
     label = judges.measures[0] if measure is None else str(measure)
     if label not in judges.measures:
         raise UsageError(f"These labels were not compared by {label}, but by {', '.join(judges.measures)}.")

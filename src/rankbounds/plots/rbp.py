@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARES = (0.05, 0.2, 0.35, 0.5)
-STEPS = 80
-"""Of a density."""
-EXACT_SECONDS = 0.5
-"""For either end of an exact range."""
+STEPS, EXACT_SECONDS = 80, 0.5
+"""Of a density, and for either end of an exact range."""
 
 
 @figure

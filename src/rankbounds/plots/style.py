@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette."""
 GREY = "0.55"
-"""What is not decided, and lines that only guide the eye."""
 MARKERS = "osD^vPX*<>"
 LINES = ("-", "--", ":", "-.")
 MINUS = "\N{MINUS SIGN}"
@@ -52,24 +51,21 @@ STYLE = {
 }
 """Settings of matplotlib for figures that have no axes of the caller's."""
 _MATHEMATICS = re.compile(r"greedy \$R'?_[GL]\$|\$\\mathdefault\{[^$]*\}\$")
-"""Labels of vectors, and of axes with a logarithmic scale."""
+"""Labels of vectors, and of logarithmic axes."""
 PARAMETERS = {
     "ax": "Where to draw; without it on a new figure of pyplot.",
     "checks": "As from ``rankbounds.check``.",
     "comparison": "As from ``compare``.",
     "judges": "As from ``rankbounds.judging.compare_judges``.",
     "parts": "As from ``slices``.",
-    "power": "As from ``rankbounds.stats.discriminative_power``.",
     "measure": "Its label; without it the first.",
     "scores": "As from ``evaluate``.",
     "p": "The persistence.",
     "judged_depth": "The last judged rank.",
     "topics": "The number of topics that the mean is over.",
-    "alpha": "The level that a dotted line marks.",
 }
 """What docstrings of figures say of parameters that they do not describe themselves."""
 ENDINGS = ("pdf", "svg", "png")
-"""Files that a figure can be written to."""
 NARROWEST = 2.0
 """Inches that one of several panels has at least."""
 
@@ -77,10 +73,7 @@ Drawing = TypeVar("Drawing", bound=Callable[..., Any])
 
 
 def figure(drawing: Drawing) -> Drawing:
-    """Draw in the common style unless the axes are the caller's, and complete the docstring of a figure.
-
-    The docstring gets the parameters that several figures have, and that it returns Axes.
-    """
+    """Draw in the common style unless the axes are the caller's; complete the docstring by what figures share."""
 
     @wraps(drawing)
     def draw(*given: Any, **named: Any) -> Any:
