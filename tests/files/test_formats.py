@@ -34,17 +34,14 @@ def test_beir_results_and_judgments(tmp_path):
     assert rb.evaluate(qrels, run, "RR").mean().value == pytest.approx(1.0)
 
 
-def test_hugging_face_parquet_flat_with_lists_and_in_parts(tmp_path):
+def test_hugging_face_parquet_flat_and_in_parts(tmp_path):
     flat = [(query, doc, grade) for query, docs in QRELS.items() for doc, grade in docs.items()]
     frame = polars.DataFrame(flat, schema=["query-id", "corpus-id", "score"], orient="row")
     frame.write_parquet(tmp_path / "no_ending")
-    lists = {"query_id": list(QRELS), "doc_id": [list(docs) for docs in QRELS.values()]}
-    lists["relevance"] = [list(docs.values()) for docs in QRELS.values()]
-    polars.DataFrame(lists).write_parquet(tmp_path / "lists.parquet")
     (tmp_path / "parts").mkdir()
     frame[:3].write_parquet(tmp_path / "parts" / "test-00000-of-00002.parquet")
     frame[3:].write_parquet(tmp_path / "parts" / "test-00001-of-00002.parquet")
-    for name in ("no_ending", "lists.parquet", "parts"):
+    for name in ("no_ending", "parts"):
         assert rb.read_qrels(tmp_path / name).to_dict() == QRELS, name
 
 

@@ -62,8 +62,6 @@ class ColumnNames:
     """The part of the pool that a document was drawn from for judging, or could have been."""
     lists: tuple[str, ...] = ()
     """The user's name of the column that lists the documents of a question."""
-    named: tuple[str, ...] = ()
-    """All columns that the user named, for judgments and for runs."""
     called: str = ""
     """Our name of the value, where a user's table has another one for it."""
 
@@ -94,7 +92,6 @@ class ColumnNames:
                 raise UsageError(f'There is no column "{name}" to be named.{hint} Known: {", ".join(known)}.')
         own: dict[str, tuple[str, ...]]
         own = {field: (str(columns[name]).lower(),) for name, field in CANONICAL.items() if name in columns}
-        own["named"] = tuple(str(name).lower() for name in columns.values())
         if self.value_name in columns:
             own["value"] = (str(columns[self.value_name]).lower(),)
         listed = "expected" if self.of_judgments else "retrieved"
@@ -239,8 +236,7 @@ class Columns:
     ) -> Columns:
         """Make it from columns of equal length; ``names`` are their names in messages.
 
-        If a row holds a query's documents as a list, its values and ``further`` columns may be lists, too. Without
-        values the ranks order the documents.
+        Without values the ranks order the documents.
         """
         where = source if isinstance(source, Source) else Source(source, "row")
         queries, docs = map(_with_length, (query_ids, doc_ids))
@@ -252,11 +248,6 @@ class Columns:
                 f"{len(numbers)} values).",
             )
         topics, topic = Ids.checked(queries, id_in(names and names.query, "query id"), where.place).numbered()
-        if _holds_lists(docs):
-            rows, docs = _unnested(docs)
-            topic = topic[rows]
-            numbers = _repeat_per_document(numbers, rows, where.name)
-            further = {name: _repeat_per_document(column, rows, where.name) for name, column in further.items()}
         if further.get("ranks") is not None:
             column = _with_length(further["ranks"])
             further["ranks"], bad = whole_numbers(column)
@@ -316,30 +307,6 @@ class Columns:
 
 def _with_length(column: Iterable[Any]) -> Any:
     return column if isinstance(column, Ids | np.ndarray | list) else list(column)
-
-
-def _holds_lists(column: Any) -> bool:
-    if isinstance(column, Ids | np.ndarray):
-        return False
-    filled, lists = (entry for entry in column if entry is not None), (list, tuple, np.ndarray)
-    return isinstance(next(filled, None), lists) and all(isinstance(entry, lists) for entry in filled)
-
-
-def _repeat_per_document(column: Any, rows: Ints, source: str) -> Any:
-    """Repeat a column's entries, one or a list per query, for each document."""
-    if column is None:
-        return None
-    if not _holds_lists(column):
-        return [column[row] for row in rows.tolist()]
-    own_rows, entries = _unnested(column)
-    if not np.array_equal(own_rows, rows):
-        raise DataError(source, "a row has a list of documents and a list of values that differ in length.")
-    return entries
-
-
-def _unnested(column: Iterable[Sequence[Any] | None]) -> tuple[Ints, list[Any]]:
-    filled = [() if several is None else several for several in column]
-    return np.repeat(np.arange(len(filled)), list(map(len, filled))), [entry for several in filled for entry in several]
 
 
 def id_in(column: str | None, what: str) -> str:
