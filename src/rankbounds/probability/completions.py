@@ -1,12 +1,8 @@
 """Lists of runs completed: every unjudged document that they retrieved gets a grade, the same one in all of them.
 
-A measure such as nDCG or AP reads more than one list. A document that turns out relevant adds to the ideal ranking and
-to the number of relevant documents too, whichever of the runs retrieved it and however deep it stands. So a completion
-is a collection: the lists with grades for all their documents, and the facts of the topic with those documents judged.
-Any measure can be evaluated on it as it is on a collection that is judged in full.
-
-Many completions of many topics are evaluated at once. Of each, only documents of a grade above 0 are listed one by one:
-among the unjudged ones they are few.
+A document that turns out relevant adds to the ideal ranking and to the number of relevant documents, whichever run
+retrieved it. So a completion is a collection: the lists with grades, and the facts of the topic with those documents
+judged. Many completions are evaluated at once; of each, only documents of a grade above 0 are listed one by one.
 """
 
 from __future__ import annotations
@@ -35,10 +31,7 @@ NO_DOCUMENT = -1
 
 @dataclass(frozen=True, eq=False)
 class Completions:
-    """Several completions of each of some topics: the unjudged documents that have a grade above 0, one by one.
-
-    ``at`` is the place of a document's topic among ``topics``, ``completion`` the completion it belongs to.
-    """
+    """As many completions of each topic: unjudged documents of a grade above 0; ``at`` is the topic's place."""
 
     topics: Ints
     completions: int
@@ -53,7 +46,6 @@ class Completions:
         return self.at * self.completions + self.completion
 
     def only(self, chosen: Flags) -> Completions:
-        """Those of the documents that are chosen; the others have grade 0."""
         at, completion, document = (part[chosen] for part in (self.at, self.completion, self.document))
         return Completions(self.topics, self.completions, at, completion, document, self.grade[chosen])
 
@@ -144,7 +136,6 @@ class OpenCollection(SharedLists):
         return measure.cutoff if self.assumptions.ties in ORDERS else None
 
     def is_open(self, measure: Measure, among: Sequence[int]) -> bool:
-        """Do these runs hold an unjudged document that can matter to the measure?"""
         depth = self.depth(measure) if measure.list_only else None
         rank = self.rank[list(among)]
         return bool((rank > 0).any() if depth is None else ((rank > 0) & (rank <= depth)).any())
@@ -171,27 +162,21 @@ class OpenCollection(SharedLists):
         return np.where(column < count, self.first[topics][:, None] + column, NO_DOCUMENT)
 
     def flat_documents_of(self, topics: Ints) -> Ints:
-        """The numbers of the documents of these topics, one topic after the other."""
         documents = self.documents_of(topics)
         return documents[documents >= 0]
 
     def held_by(self, among: Sequence[int], documents: Ints) -> Flags:
-        """Which of these documents one of the runs holds."""
         held: Flags = np.logical_or.reduce([self.held[run, documents] for run in among])
         return held
 
     def number_held(self, topics: Ints, among: Sequence[int]) -> Ints:
-        """How many documents of each topic one of the runs holds."""
         ends = zip(self.first[topics].tolist(), self.first[topics + 1].tolist(), strict=True)
         return np.array([np.count_nonzero(self.held[list(among), begin:end].any(axis=0)) for begin, end in ends], int)
 
     def facts_of(
         self, completed: Completions, among: Sequence[int], elsewhere: tuple[Ints, Floats] | None = None
     ) -> CompletedFacts:
-        """The facts of the completed topics, when the documents that some of the runs hold are judged.
-
-        ``elsewhere``: completions in which one more document is judged, that none of the runs holds, and its grade.
-        """
+        """The facts of the completed topics; ``elsewhere`` are completions with one more document, and its grade."""
         more = np.repeat(self.number_held(completed.topics, among), completed.completions)
         mine = self.held_by(among, completed.document)
         completion, grade = completed.number[mine], completed.grade[mine]
@@ -201,10 +186,7 @@ class OpenCollection(SharedLists):
         return CompletedFacts(self.facts, np.repeat(completed.topics, completed.completions), more, completion, grade)
 
     def grades(self, run: int, measure: Measure, completed: Completions) -> tuple[Floats, Ints]:
-        """The grades of one run's completed lists, by topic, completion and rank, and how far each topic's list goes.
-
-        Lists are cut at the measure's depth, and have grade 0 behind their ends.
-        """
+        """The grades of one run's completed lists down to the measure's depth, and how far each topic's list goes."""
         length, depth = self.length[run, completed.topics], self.depth(measure)
         if depth is not None:
             length = np.minimum(length, depth)
@@ -216,7 +198,6 @@ class OpenCollection(SharedLists):
         return grade, length
 
     def lists(self, run: int, measure: Measure, completed: Completions) -> CompletedLists:
-        """One run's completed lists, as the measure reads them."""
         topics, completions = completed.topics, completed.completions
         grade, length = self.grades(run, measure, completed)
         tied = None

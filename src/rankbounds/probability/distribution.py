@@ -29,11 +29,7 @@ MISSED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Values in ascending order and their probabilities.
-
-    ``error``: how far a value may be from the true one, except with probability ``MISSED``; 0 where the distribution
-    is exact, NaN where it was drawn.
-    """
+    """Ascending values and probabilities; ``error``: how far off a value may be (but for ``MISSED``), NaN if drawn."""
 
     value: Floats
     probability: Floats
@@ -41,16 +37,13 @@ class Distribution:
 
     @property
     def mean(self) -> float:
-        """The expected value."""
         return float(self.value @ self.probability)
 
     @property
     def sd(self) -> float:
-        """The standard deviation."""
         return math.sqrt(max(0.0, float((self.value - self.mean) ** 2 @ self.probability)))
 
     def cdf(self, x: Floats | float) -> Floats:
-        """The probability of values up to x."""
         reached = np.append(0.0, np.cumsum(self.probability))
         return np.minimum(reached[np.searchsorted(self.value, x, side="right")], 1.0)
 
@@ -164,7 +157,6 @@ def _unit(weight: Floats) -> float | None:
 
 
 def _same(one: Floats, other: Floats) -> Flags:
-    """Are these weights equal but for rounding?"""
     return np.abs(one - other) <= 1e-12 * one
 
 

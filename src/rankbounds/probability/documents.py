@@ -52,7 +52,6 @@ class PoolDepth:
 
     @classmethod
     def of(cls, batches: Sequence[Sequence[Rankings]]) -> PoolDepth:
-        """From the lists of each run, joined with their judgments."""
         judged_to = np.array([_judged_to(parts) for parts in batches])
         depth, count = np.unique(judged_to[judged_to > 0], return_counts=True)
         pool = int(depth[count == count.max()].max()) if depth.size else 0
@@ -101,12 +100,10 @@ class UnjudgedDocuments:
 
     @cached_property
     def counted(self) -> Flags:
-        """Which topics are scored."""
         return ~np.isnan(self.base)
 
     @cached_property
     def retrieved(self) -> Flags:
-        """Which stand in the list."""
         return self.row >= 0
 
     @cached_property
@@ -120,7 +117,6 @@ class UnjudgedDocuments:
         return self.base + self.open + self.tail
 
     def sums(self, values: Floats) -> Floats:
-        """Values that go with the documents, added up by topic."""
         return np.bincount(self.topic, weights=values, minlength=self.base.size).astype(np.float64)
 
     @cached_property
@@ -129,11 +125,9 @@ class UnjudgedDocuments:
         return self.run.pairs.take(self.row[self.retrieved])
 
     def of_topics(self, chosen: Flags) -> UnjudgedDocuments:
-        """Those of some topics; the other topics are left out."""
         return replace(self.only(chosen[self.topic]), base=np.where(chosen, self.base, np.nan))
 
     def only(self, chosen: Flags) -> UnjudgedDocuments:
-        """Some of the documents."""
         return replace(
             self, topic=self.topic[chosen], rank=self.rank[chosen], weight=self.weight[chosen], row=self.row[chosen]
         )
@@ -173,11 +167,7 @@ def find_unjudged(
     tail: bool = False,
     rankings_of_run: Iterable[Rankings] | None = None,
 ) -> UnjudgedDocuments:
-    """The unjudged documents of a run under a weighted-sum measure.
-
-    With ``tail`` also the ranks beyond the end of each list. ``rankings_of_run`` are those of ``join_lists``, where
-    they are at hand.
-    """
+    """The unjudged documents of a run under a weighted sum; with ``tail`` also the ranks beyond the ends of lists."""
     if assumptions.ties not in (*ORDERS, "expected"):
         raise UsageError(
             f'Which order of tied documents is {assumptions.ties} depends on the missing judgments. Use ties="trec" or '

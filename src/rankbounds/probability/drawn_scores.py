@@ -66,7 +66,6 @@ class DrawnCompletions:
             self.chance = np.where(model.too_deep(nearest), 0.0, self.chance)
 
     def again(self, samples: int, seed: int | None = None) -> DrawnCompletions:
-        """Other draws with the same probabilities."""
         drawn = copy(self)
         drawn.__dict__.pop("_moved", None)
         drawn.samples, drawn.seed = samples, self.seed if seed is None else seed
@@ -140,11 +139,7 @@ class DrawnCompletions:
         return draw, document, uniform
 
     def scores(self, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, Ints, Floats]]:
-        """For each group of runs and part of the topics: the group, the topics, and their drawn scores.
-
-        A group's topics are completed with the documents that its runs hold. Scores have an axis for the runs of the
-        group, one for the topics, one for the draws.
-        """
+        """For each group of runs and part of the topics: the group, the topics, scores by run, topic and draw."""
         collection, measure = self.collection, self.measure
         for topics in collection.parts(measure, self.samples):
             completed = self.completed(topics)
@@ -163,11 +158,7 @@ class DrawnCompletions:
 
 @dataclass(frozen=True, eq=False)
 class DrawnDifferences:
-    """Draws (pairs by draws) of mean differences of two runs, the first minus the second, over topics that both have.
-
-    ``scale`` says how large the scores are that were subtracted. Mean, sd and interval are NaN where a draw is not
-    finite, as of searches that may never end.
-    """
+    """Draws (pairs by draws) of mean differences; ``scale`` is how large scores are. NaN: a draw is infinite."""
 
     measure: Measure
     draws: Floats
@@ -179,7 +170,6 @@ class DrawnDifferences:
 
     @property
     def mean(self) -> Floats:
-        """The expected differences."""
         return self._finite.mean(axis=-1)
 
     @property
@@ -189,7 +179,6 @@ class DrawnDifferences:
         return np.where(varies, self._finite.std(axis=-1, ddof=1), 0.0)
 
     def interval(self, confidence: float) -> tuple[Floats, Floats]:
-        """The middle share of the draws."""
         low, high = np.quantile(self._finite, ((1 - confidence) / 2, (1 + confidence) / 2), axis=-1)
         return low, high
 

@@ -1,13 +1,9 @@
 """What one document's judgment changes: a run's score with the document relevant minus that with it non-relevant.
 
-For a weighted sum over ranks that is the document's weight. For other measures it depends on what the other unjudged
-documents turn out to be, and it reaches runs that lack the document too: one more relevant document makes an ideal
-ranking better and a recall harder. So it is averaged over draws of the others, in one of them none relevant.
-
-Turning one document adds to an average of precisions its own precision and one over the rank of every relevant document
-below it: of AP, every rank of a drawn list is worked out at once. Of other measures lists are scored anew with one
-document turned: at a list's first unjudged ranks one by one, further down at some, and the effect is taken as a smooth
-function of the rank in between; below a measure's depth it is that of a document that the list lacks.
+For a weighted sum over ranks that is the document's weight. For other measures it is averaged over draws of the other
+documents, and reaches runs that lack the document. Of AP every rank of a drawn list is worked out at once: a document
+adds its own precision, and one over the rank of every relevant document below it. Of other measures lists are scored
+anew with one document turned, at the first unjudged ranks and at some below, and ranks in between are interpolated.
 """
 
 from __future__ import annotations
@@ -145,11 +141,7 @@ def _grid(rank: Ints, line: Ints, lines: int) -> Ints:
 def _each_turned(
     base: Completions, grid: Ints, top: float, documents: int
 ) -> tuple[Completions, Ints, tuple[Ints, Floats]]:
-    """Every completion once as it is, once with each document of the grid turned, once with one that no run holds.
-
-    A document turns from grade 0 to the top or from relevant to 0; the sign says which. The last part is the
-    completions that hold one more relevant document elsewhere, and its grades.
-    """
+    """Every completion as it is, with each document turned (and the sign of that), and with one more elsewhere."""
     scenarios, draws = grid.shape[1] + 2, base.completions
     column_of = np.full(documents + 1, -1)
     line, column = np.nonzero(grid >= 0)

@@ -1,8 +1,7 @@
 """How uncertain mean scores are when unjudged documents are relevant with a probability.
 
-For a weighted sum such as RBP, a topic's score is what its judged documents add for certain plus, for every unjudged
-document, its weight with its probability. Mean and variance are exact, documents being independent of each other, and
-add up over topics. For other measures (AP, nDCG) the same probabilities are drawn many times.
+For a weighted sum such as RBP, mean and variance are exact, documents being independent of each other, and add up over
+topics. For other measures (AP, nDCG) the same probabilities are drawn many times.
 
 Source: Park, Uncertainty in Rank-Biased Precision, ADCS 2016; equation 8 is the case of one probability and the same
 unjudged ranks in every topic.
@@ -84,7 +83,6 @@ class UncertainScore:
 
     @cached_property
     def topics(self) -> int:
-        """How many topics are scored."""
         return int(np.count_nonzero(~np.isnan(self.base)))
 
     def value(self, name: str, topic: int | None = None) -> float:
@@ -95,10 +93,7 @@ class UncertainScore:
         return float(values[~np.isnan(self.base)].sum() / self.topics)
 
     def sd(self, sources: str = "documents", topic: int | None = None) -> float:
-        """The standard deviation of one topic's score, or of the mean over topics.
-
-        ``documents``: from not knowing which unjudged documents are relevant; ``topics``: from topics being a sample.
-        """
+        """The standard deviation of one topic's score, or of the mean, by what documents or topics leave open."""
         if topic is not None:
             return math.sqrt(self.variance[topic])
         variance = 0.0
@@ -188,10 +183,7 @@ def _reach(model: RelevanceProbability, run: str) -> Callable[[float], float] | 
 
 @np.errstate(invalid="ignore")  # of searches that never end
 def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
-    """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant.
-
-    A document that is drawn relevant counts among the topic's relevant ones, as it does in the measure's bounds.
-    """
+    """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant."""
     run, facts, assumptions = models.runs[at], models.facts, models.assumptions
     base, low, high = models.base_and_bounds(at, measure)
     draws = np.full((samples, len(facts.query_ids)), np.nan)
@@ -221,13 +213,6 @@ class Uncertainty(Result):
     """What unjudged documents (and the sampling of topics, if asked) leave uncertain of each run's mean score."""
 
     scores: list[UncertainScore]
-    confidence: float
-    sources: str
-    interval: str
-    model: str
-    """The probabilities in words."""
-    samples: int
-    seed: int
     judged_to: Mapping[str, int]
     """By run, the depth to which (nearly) all of its documents are judged."""
     pooled: Mapping[str, bool]
@@ -240,8 +225,8 @@ class Uncertainty(Result):
 
     @property
     def columns(self) -> list[Column]:  # type: ignore[override]
-        """The columns of rows and table."""
-        parts = ("sd_documents", "sd_topics") if self.sources != "documents" else ()
+        parts = ("sd_documents", "sd_topics") if self.settings["sources"] != "documents" else ()
+        level = f"{100 * self.settings['confidence']:.6g}% interval"
         return [
             Column("run"),
             Column("query_id", "topic" if self.per_topic else None, importance=5),
@@ -252,24 +237,24 @@ class Uncertainty(Result):
             Column("mean", importance=4),
             Column("sd"),
             *(Column(name, in_rows=False) for name in parts),
-            interval_column("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", importance=3, of="mean"),
+            interval_column("ci_low", "ci_high", level, importance=3, of="mean"),
             interval_column("low", "high", "certain bounds", importance=2),
             *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high", *parts)),
         ]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each run and measure; with ``per_topic`` one for each topic before it."""
         rows = []
+        confidence, sources, interval = (self.settings[name] for name in ("confidence", "sources", "interval"))
         for score in self.scores:
             scored = np.flatnonzero(~np.isnan(score.base)).tolist() if self.per_topic else []
             for topic in [*scored, None]:
                 query_id = ALL if topic is None else score.query_ids[topic]
                 row: dict[str, Any] = {"run": score.run, "query_id": query_id, "measure": str(score.measure)}
                 row |= {name: score.value(name, topic) for name in ("base", "mean", "low", "high")}
-                row["sd"] = score.sd(self.sources, topic)
-                row["ci_low"], row["ci_high"] = score.interval(self.confidence, self.sources, self.interval, topic)
+                row["sd"] = score.sd(sources, topic)
+                row["ci_low"], row["ci_high"] = score.interval(confidence, sources, interval, topic)
                 row["pooled"], row["judged_to"] = self.pooled[score.run], self.judged_to[score.run]
-                if self.sources != "documents":
+                if sources != "documents":
                     row["sd_documents"] = score.sd("documents", topic)
                     row["sd_topics"] = score.sd("topics") if topic is None else None
                 rows.append({name: row[name] for name in self.fields})
@@ -289,20 +274,19 @@ class Uncertainty(Result):
         return replace(self, scores=sorted(self.scores, key=lambda score: place[score.run]))
 
     def first(self, runs: int) -> Uncertainty:
-        """What is known of the first of the runs."""
         kept = list(dict.fromkeys(score.run for score in self.scores))[:runs]
         return replace(self, scores=[score for score in self.scores if score.run in kept])
 
     def notes(self) -> list[str]:
-        """What a reader of the numbers must know, in sentences."""
-        sentences = [f"Unjudged documents are relevant with probability {self.model}.", *self.remarks]
+        samples, seed = self.settings["samples"], self.settings["seed"]
+        sentences = [f"Unjudged documents are relevant with probability {self.settings['q']}.", *self.remarks]
         drawn = [score for score in self.scores if score.draws is not None and score.sd() > 0]
         if drawn:
             names = ", ".join(dict.fromkeys(str(score.measure) for score in drawn))
-            worst = max(score.sd() for score in drawn) / math.sqrt(self.samples)
+            worst = max(score.sd() for score in drawn) / math.sqrt(samples)
             sentences.append(
-                f"{names}: from {self.samples} draws (seed {self.seed}); standard error of a mean at most {worst:.2g}, "
-                f"of an sd {1 / math.sqrt(2 * self.samples):.1%} of it."
+                f"{names}: from {samples} draws (seed {seed}); standard error of a mean at most {worst:.2g}, "
+                f"of an sd {1 / math.sqrt(2 * samples):.1%} of it."
             )
         return sentences
 
@@ -391,9 +375,10 @@ def uncertainty(
                 scores.append(draw_score(models, at, measure, asked.samples, asked.seed))
         if progress:
             progress(at + 1, len(models.runs))
-    in_words = models.words(chosen)
-    settings = {"q": in_words, "confidence": asked.confidence, "sources": sources, "interval": interval, "tail": tail}
-    settings |= {"samples": asked.samples, "seed": asked.seed}
+    settings = {
+        "q": models.words(chosen), "confidence": asked.confidence, "sources": sources, "interval": interval,
+        "tail": tail, "samples": asked.samples, "seed": asked.seed,
+    }  # fmt: skip
     few = [score for score in scores if score.topics < ENOUGH_TOPICS]
     if few and sources == "documents" and interval == "normal" and not few[0].reach:
         off = [score.distance_from_normal() for score in few[:WORKED_OUT]]
@@ -407,7 +392,4 @@ def uncertainty(
     judged_to = dict(zip(names, models.depth.judged_to.tolist(), strict=True))
     pooled = dict(zip(names, models.depth.pooled.tolist(), strict=True))
     remarks = [*models.remarks(), *models.pool_remarks(chosen, asked.confidence)]
-    return Uncertainty(
-        scores, asked.confidence, sources, interval, in_words, asked.samples, asked.seed, judged_to, pooled, remarks,
-        per_topic, settings=settings,
-    )  # fmt: skip
+    return Uncertainty(scores, judged_to, pooled, remarks, per_topic, settings=settings)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -83,27 +83,23 @@ class Differences(Result):
     """All pairs of runs under each measure."""
 
     pairs: list[Difference]
-    model: str
     exact: bool
     """Do the probabilities come from the enumerated or convolved distribution, rather than a normal one?"""
+    drawn: Sequence[str]
+    """The measures that were drawn."""
     remarks: Sequence[str]
-    drawn: Mapping[str, int]
-    """By the names of measures that were drawn: how often."""
-    seed: int
-    confidence: float
     title = "Differences of means (run minus against), with the uncertainty from unjudged documents."
     figures = ("differences",)
 
     @property
     def columns(self) -> list[Column]:  # type: ignore[override]
-        """The columns of rows and table."""
         return [
             Column("run"),
             Column("against", importance=7),
             Column("measure"),
             Column("difference", "", lambda row: signed(row["difference"]), importance=6),
             Column("sd"),
-            interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", signed, importance=5),
+            interval("ci_low", "ci_high", f"{100 * self.settings['confidence']:.6g}% interval", signed, importance=5),
             *(Column(name, None) for name in ("ci_low", "ci_high")),
             Column("probability_better", "P(better)", lambda row: number(row["probability_better"], 3), 2),
             Column("probability_worse", "P(worse)", lambda row: number(row["probability_worse"], 3), 1),
@@ -113,22 +109,21 @@ class Differences(Result):
         ]
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict for each pair."""
         return [{name: getattr(pair, name) for name in self.fields} for pair in self.pairs]
 
     def notes(self) -> list[str]:
-        """What a reader of the numbers must know, in sentences."""
         how = "the distribution of the difference" if self.exact else "a normal approximation"
         exact = any(pair.measure not in self.drawn for pair in self.pairs)
-        which = f"Unjudged documents are relevant with probability {self.model}"
+        which = f"Unjudged documents are relevant with probability {self.settings['q']}"
         sentences = [which + (f"; probabilities from {how}." if exact else ".")]
-        for measure, samples in self.drawn.items():
+        samples, seed = self.settings["samples"], self.settings["seed"]
+        for measure in self.drawn:
             mine = [pair for pair in self.pairs if pair.measure == measure and not math.isnan(pair.sd)]
             if not mine:
                 continue
             worst = max(pair.sd for pair in mine) / math.sqrt(samples)
             sentences.append(
-                f"{measure}: from {samples} draws (seed {self.seed}); standard error of a difference at most "
+                f"{measure}: from {samples} draws (seed {seed}); standard error of a difference at most "
                 f"{worst:.2g}, of a probability {max(pair.error for pair in mine):.2g}."
             )
         return [*sentences, *self.remarks]
@@ -184,7 +179,7 @@ def differences(
         raise UsageError("A difference needs two runs.")
     places = list(itertools.combinations(range(len(names)), 2))
     exact = len(places) <= MANY_PAIRS and models.kind != "groups"
-    drawn = {str(measure): asked.samples for measure in chosen if not is_weighted_sum(measure)}
+    drawn = [str(measure) for measure in chosen if not is_weighted_sum(measure)]
     pairs: list[Difference] = []
     for measure in chosen:
         mean, sd, better, worse, low, high, ci_low, ci_high, error = pair_columns(
@@ -200,10 +195,9 @@ def differences(
         numbers = np.where(turn, -mean, mean) + 0.0, sd, better, worse, low, high, ci_low, ci_high, error
         for a, b, *of_pair in zip(first.tolist(), second.tolist(), *map(np.ndarray.tolist, numbers), strict=True):
             pairs.append(Difference(names[a], names[b], str(measure), *of_pair))
-    words = models.words(chosen)
-    settings = {"q": words, "confidence": asked.confidence, "samples": asked.samples, "seed": asked.seed}
+    settings = {"q": models.words(chosen), "confidence": asked.confidence, "samples": asked.samples, "seed": asked.seed}
     remarks = [*models.remarks(), *models.pool_remarks(chosen, asked.confidence)]
-    return Differences(pairs, words, exact, remarks, drawn, asked.seed, asked.confidence, settings=settings)
+    return Differences(pairs, exact, drawn, remarks, settings=settings)
 
 
 def pair_columns(
@@ -258,10 +252,7 @@ def _stretched(columns: tuple[Floats, ...], base: Floats, stretches: Floats) -> 
 def _calibrated(
     columns: tuple[Floats, ...], measure: Measure, model: GroupsLeftOut, runs: Sequence[Run], confidence: float
 ) -> tuple[Floats, ...]:
-    """The columns with the interval of a calibrated model, within the certain bounds, and probabilities as certain.
-
-    Where the interval reaches infinitely far, nothing is known of probabilities either.
-    """
+    """The columns with a calibrated interval within the certain bounds, and probabilities that are as certain."""
     from scipy.special import ndtr, ndtri
 
     mean, sd, _, _, low, high, _, _, error = columns
@@ -301,10 +292,7 @@ def _drawn_columns(
 def chances_of_sums(
     of_runs: list[UnjudgedDocuments], model: Any, bounds: tuple[Floats, Floats]
 ) -> tuple[Floats, Floats]:
-    """Of weighted sums over ranks: how likely each run of every pair is the better one; NaN where nothing is open.
-
-    ``bounds`` are the least and the greatest differences.
-    """
+    """Of weighted sums: how likely each run of every pair is the better one; NaN where nothing is open."""
     pairs = len(of_runs) * (len(of_runs) - 1) // 2
     _, sd, better, worse = SharedUnjudged(of_runs, model).columns(bounds, exact=pairs <= MANY_PAIRS)
     return np.where(sd > 0, better, np.nan), np.where(sd > 0, worse, np.nan)
@@ -313,10 +301,7 @@ def chances_of_sums(
 def draw_chances(
     drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]], lead: tuple[Floats, Floats] | None = None
 ) -> tuple[Floats, Floats, int] | None:
-    """Of other measures the same, and how often they were drawn; None where that would take long.
-
-    Pairs whose ``lead``, at least and at most, all judgments agree on are not drawn.
-    """
+    """Of other measures the same, and how often they were drawn; None where that takes long. ``lead`` has bounds."""
     often = min(drawn.samples, int(DRAWN_CELLS / drawn.cells(len(pairs))))
     if often < FEWEST_DRAWS:
         return None
@@ -459,10 +444,6 @@ class SharedUnjudged:
 
 
 def limit_certainty(probability: Floats | float, most: Floats | float, error: Floats | float = 0.01) -> Floats:
-    """Keep an estimated probability that a run is the better one at least ``error`` away from 0 and 1.
-
-    An estimate is no certainty, however many draws agree. Only where the run's lead is at most ``most`` <= 0 is the
-    probability 0. NaN, not known, stays NaN.
-    """
+    """Keep estimated probabilities ``error`` away from 0 and 1, but 0 where the lead is at most ``most`` <= 0."""
     impossible = np.less_equal(most, 0) & ~np.isnan(probability)
     return np.where(impossible, 0.0, np.clip(probability, error, np.subtract(1, error)))

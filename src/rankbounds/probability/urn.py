@@ -1,15 +1,10 @@
 """The urn that imitates ranked lists: relevant and non-relevant balls, drawn one after the other into a ranking.
 
-An urn holds N documents, M of them relevant. The next document of the ranking is drawn with chances proportional to
-weights: 1 for a relevant document, w for a non-relevant one. The relevance ratio w says how bad the system is (and how
-hard the topic): at w = 1 the ranking is random, near 0 relevant documents come first. M is fixed, or Binomial(N, q).
+The next document is drawn with chances proportional to weights: 1 for a relevant document, w (the relevance ratio) for
+a non-relevant one. At w = 1 the ranking is random, near 0 relevant documents come first.
 
 Source: Park, Uncertainty in Rank-Biased Precision, ADCS 2016, section 3. The paper simulates; here mean and variance
-come from a recursion over the states of the urn (ranks drawn, relevant documents drawn), which is exact.
-
-``simulate`` makes whole collections of such lists: runs, complete judgments, and the judgments of a pool. Every run
-draws each topic's documents with a relevance ratio w made of how bad the system is and how hard the topic is. Runs
-agree with each other as far as asked, and each is still exactly a draw from its urn.
+come from a recursion over the states of the urn. ``simulate`` draws whole collections of such lists.
 """
 
 from __future__ import annotations
@@ -185,10 +180,7 @@ def _binomial(n: int, shares: Floats) -> tuple[Ints, Floats]:
 
 
 def _from_start(weights: Floats, n: int, number: Ints, ratio: float) -> tuple[Floats, Floats]:
-    """Mean and mean square of the weighted relevance of a list, by the number of relevant documents in the urn.
-
-    From the last rank to the first: what is still to come has a column for each count of relevant documents drawn.
-    """
+    """Mean and mean square of a list's weighted relevance by relevant documents in the urn, from the last rank up."""
     mean, second = np.zeros((2, number.size, weights.size + 1))
     for rank in range(weights.size - 1, -1, -1):
         drawn = np.arange(rank + 1)

@@ -149,7 +149,6 @@ class ChosenModels:
             )
 
     def unjudged(self, at: int, measure: RankWeighted, *, tail: bool = False) -> UnjudgedDocuments:
-        """The unjudged documents of one run under a weighted sum."""
         batches = self.batches[at]
         return find_unjudged(self.runs[at], self.facts, measure, self.assumptions, tail=tail, rankings_of_run=batches)
 
@@ -164,7 +163,6 @@ class ChosenModels:
         return base, low, high
 
     def words(self, measures: Sequence[Measure]) -> str:
-        """The probabilities in words."""
         return ", ".join(dict.fromkeys(str(self.model_of(measure)) for measure in measures))
 
     def of(self, measure: Measure) -> RelevanceProbability:
@@ -220,33 +218,17 @@ class ChosenModels:
         return [f"{remark} Rely on the certain bounds instead of the probabilities."] if unpooled else []
 
     def pool_remarks(self, measures: Sequence[Measure], confidence: float) -> list[str]:
-        """Which runs were pooled, and what intervals are calibrated on, in sentences."""
-        runs, pooled = len(self.runs), self.depth.pooled
-        outside = [run.name for run, inside in zip(self.runs, pooled.tolist(), strict=True) if not inside]
-        if not outside:
-            sentences = [f"The judgments suggest that each run was pooled to depth {self.depth.pool}."]
-        elif len(outside) == runs:
-            sentences = ["The judgments suggest that none of the runs was pooled."]
-        else:
-            sentences = [
-                f"The judgments suggest that the pool holds the first {self.depth.pool} documents of "
-                f"{runs - len(outside)} of {runs} runs; not pooled: {some(outside)}."
-            ]
+        """What intervals are calibrated on, where that is not enough, in sentences."""
         if self.kind != "groups":
-            return sentences
+            return []
         models = [model for measure in measures if isinstance(model := self.model_of(measure), GroupsLeftOut)]
         asked = [(model, run.name) for model in models for run in self.runs if model.is_open(run.name)]
         if any(model.all_relevant for model, _ in asked):
-            sentences.append(
-                f"q cannot be estimated from these judgments: {ALL_RELEVANT}. The intervals are the certain bounds; "
-                "--q NUMBER gives others."
-            )
-            return sentences
+            why = f"q cannot be estimated from these judgments: {ALL_RELEVANT}."
+            return [f"{why} The intervals are the certain bounds; --q NUMBER gives others."]
         left_out = [model.groups_of(name) for model, name in asked]
         needed = max(FEWEST, math.ceil(confidence / (1 - confidence) - 1e-9))
-        if not left_out:
-            return sentences
-        few, many = min(left_out), max(left_out)
+        few, many, sentences = min(left_out, default=needed), max(left_out, default=needed), []
         if few < needed:
             lacking = dict.fromkeys(name for count, (_, name) in zip(left_out, asked, strict=True) if count < needed)
             those = f" for {some(list(lacking))}" if many >= needed else ""
@@ -258,9 +240,8 @@ class ChosenModels:
             )
             if many < needed:
                 return sentences
-            few = min(count for count in left_out if count >= needed)
-        sentences.append(f"Calibrated on {few if few == many else f'{few} to {many}'} groups left out of the pool.")
-        if any(name not in outside for _, name in asked):
+        pooled = dict(zip((run.name for run in self.runs), self.depth.pooled.tolist(), strict=True))
+        if any(pooled[name] for _, name in asked):
             sentences.append(
                 f"A pooled run's unjudged documents lie below rank {self.depth.pool}, deeper than those it was "
                 "calibrated on: its interval is extrapolated, and may be too narrow."
@@ -279,7 +260,7 @@ class ChosenModels:
                 f"of a run's unjudged documents, by weight, lie below rank {2 * self.depth.pool}, twice the pool's "
                 "depth."
             )
-        if self.groups is None:
+        if asked and self.groups is None:
             sentences.append(
                 "Every run counts as its own group. Runs of one team retrieve the same documents, so name the teams "
                 "with --groups."

@@ -56,7 +56,6 @@ class GroupedRanks:
 
     @classmethod
     def of(cls, runs: Sequence[Run], batches: Sequence[list[Rankings]]) -> GroupedRanks:
-        """From the lists of each run, joined with their judgments."""
         names, pooled = [run.name for run in runs], [looks_pooled(parts) for parts in batches]
         group, documents = _groups(batches, pooled, names), RetrievedDocuments.in_lists(runs, batches)
         nowhere = 1 + max(rankings.width for parts in batches for rankings in parts)
@@ -91,12 +90,7 @@ def _groups(batches: Sequence[list[Rankings]], pooled: list[bool], names: Sequen
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A fit of relevance by best ranks, number of runs and topic. Called with unjudged documents, it gives their
-    probabilities.
-
-    A document has one probability, whichever run it is met in. ``covariance`` is that of the coefficients, robust
-    against dependence within topics; what it leaves open is part of the uncertainty of a mean.
-    """
+    """A fit of relevance by best ranks, runs and topic; ``covariance`` allows for dependence within topics."""
 
     ranks: GroupedRanks
     topic_rate: Floats
@@ -121,7 +115,6 @@ class Estimate:
         return self.features(unjudged.topic, rank, found_by)
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
-        """By document."""
         return expit(self.features_of(unjudged) @ self.coefficients)
 
     def __str__(self) -> str:
@@ -135,11 +128,7 @@ def estimate(
     measure: Measure | None = None,
     rel: float = 1.0,
 ) -> Estimate:
-    """Fit relevance to the judged documents.
-
-    What is fitted is whether a document is relevant to ``measure``; for a graded measure, its gain as a share of the
-    largest. Without a measure it is whether its grade is at least ``rel``.
-    """
+    """Fit to the judged documents how relevant they are to ``measure``, or whether their grade is at least ``rel``."""
     documents = ranks.documents
     use = documents.judged
     if not use.any():

@@ -129,10 +129,7 @@ class LeftOut:
     def scores(
         self, parts: Sequence[Rankings], measure: Measure, assumptions: Assumptions, shift: float
     ) -> tuple[Floats, Floats, Floats]:
-        """By topic the score without these documents, that with them, and a row of drawn ones.
-
-        ``parts`` are the run's lists without these judgments; ``shift`` is the sd of the shift of all log odds.
-        """
+        """By topic the score without these documents, that with them, and a row of drawn ones."""
         facts = parts[0].facts
         depth = [min(rankings.width, measure.cutoff or rankings.width) for rankings in parts]
         cells = sum(rankings.topic.size * width for rankings, width in zip(parts, depth, strict=True))
@@ -219,7 +216,6 @@ class Fit:
 
     @cached_property
     def groups(self) -> int:
-        """How many groups were left out."""
         return np.unique(self.group).size
 
     @cached_property
@@ -250,10 +246,7 @@ def weighted_quantile(score: Floats, share: Floats, needed: float) -> float:
 
 
 class GroupsLeftOut:
-    """Probabilities calibrated by leaving groups out of the pool, for one measure.
-
-    ``relevance`` is that of each document of the lists, between 0 and 1; of unjudged ones it is not read.
-    """
+    """Probabilities calibrated by leaving groups out, for one measure; ``relevance`` is that of each document."""
 
     def __init__(self, lists: GroupedLists, relevance: Floats, measure: Measure, assumptions: Assumptions) -> None:
         self.lists, self.measure, self.assumptions = lists, measure, assumptions
@@ -292,21 +285,17 @@ class GroupsLeftOut:
 
     @property
     def covariance(self) -> Floats:
-        """That of the fitted coefficients, groups being independent of each other."""
         return np.zeros((PENALTY.size, PENALTY.size)) if self.fit is None else self.fit.covariance
 
     @property
     def shift(self) -> float:
-        """The standard deviation of the shift of a run's log odds."""
         return 0.0 if self.fit is None else self.fit.shift
 
     def stretch(self, run: str) -> tuple[float, float]:
-        """By how much a predicted change of a drawn score is multiplied, and the standard error of that."""
         fit = self.of_others(run)
         return (1.0, 0.0) if fit is None else fit.stretch
 
     def reach(self, run: str, confidence: float) -> float:
-        """How many standard deviations an interval reaches to either side."""
         if not self.is_open(run):
             return 0.0
         return math.inf if self.out_of_sight(run) else self._reach_of(run, confidence, pair=False)
@@ -341,19 +330,14 @@ class GroupsLeftOut:
 
     @property
     def deepest(self) -> float:
-        """Down to which rank a run's documents count: all of them, unless what else is relevant to the topic matters.
-
-        Then it is the measure's depth or the pool's, and at most twice the latter.
-        """
+        """Down to which rank documents count: all, unless what else is relevant to the topic matters to the measure."""
         pool, most = self.lists.depth, TOO_DEEP * self.lists.depth
         return math.inf if self.measure.list_only else max(pool, min(self.measure.cutoff or most, most))
 
     def too_deep(self, rank: Ints) -> Flags:
-        """Which ranks lie below those that count."""
         return rank > self.deepest
 
     def groups_of(self, run: str) -> int:
-        """How many groups a run's probabilities are calibrated on."""
         fit = self.of_others(run)
         return 0 if fit is None else fit.groups
 

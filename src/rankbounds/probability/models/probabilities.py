@@ -43,7 +43,6 @@ class Constant:
         _checked([self.q], "The probability q")
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
-        """``q`` for each."""
         return np.full(unjudged.topic.size, float(self.q))
 
     def __str__(self) -> str:
@@ -62,7 +61,6 @@ class ByDocument:
         _checked(self.q, "A probability of a document")
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
-        """By document; ``otherwise`` for those not in the table, and beyond the ends of lists."""
         chance = np.full(unjudged.topic.size, np.nan)
         inside = np.flatnonzero(unjudged.retrieved)
         rows, here = self.pairs.index.find(unjudged.pairs)

@@ -71,7 +71,6 @@ class RelevantGrades:
         return self.grade[np.searchsorted(-self.reached, -uniform, side="left").clip(1) - 1]
 
     def expected_gain(self, rule: Callable[[Floats], Floats]) -> float:
-        """The mean gain of a relevant document."""
         return float(rule(self.grade) @ -np.diff(self.reached, append=0.0))
 
 

@@ -139,10 +139,7 @@ class TrustedFirst:
     def read(
         cls, qrels: QrelsLike, reading: Reading, measures: Iterable[Measure], *, drawn: bool = False
     ) -> TrustedFirst:
-        """From judgments whose sources ``reading`` names, for what these measures count as relevant.
-
-        ``drawn``: what documents turn out to be is drawn, so that a measure need not have an exact expected value.
-        """
+        """From judgments whose sources ``reading`` names; ``drawn``: measures need not have an exact expected value."""
         given = reading.source or ()
         names = [name.strip() for name in (given.split(",") if isinstance(given, str) else given) if name.strip()]
         if len(set(names)) < 2:
@@ -155,16 +152,13 @@ class TrustedFirst:
 
     @property
     def rule(self) -> CalibratedRule:
-        """How documents that only others labelled count."""
         return CalibratedRule(chance=self.chance)
 
     def model(self, otherwise: float | None = None) -> ByDocument:
-        """The probabilities of unjudged documents."""
         rows = np.flatnonzero(self.qrels.grade == POOLED_NOT_JUDGED)
         return ByDocument(self.qrels.pairs.take(rows), self.chance[rows], otherwise)
 
     def words(self) -> str:
-        """What counts for what, in a sentence."""
         return (
             f"{int(np.count_nonzero(self.qrels.grade == POOLED_NOT_JUDGED)):,} documents that {self.trusted} did not "
             f"judge count by labels of {' and '.join(self.others)}, as probabilities calibrated on "
@@ -172,10 +166,7 @@ class TrustedFirst:
         )
 
     def rests_on_labels_of(self, scores: Scores) -> list[str]:
-        """The same for every measure of scores whose bounds show what trusted judgments alone say.
-
-        Such measures never fall when documents turn relevant: the trusted judgments' own score is the lower bound.
-        """
+        """The same for every measure of scores whose lower bound is the trusted judgments' own score."""
         value, sure = scores.value.mean(axis=1), scores.low.mean(axis=1)
         return [
             self.rests_on_labels(str(measure), scores.runs, value[:, at], sure[:, at])
@@ -184,10 +175,7 @@ class TrustedFirst:
         ]
 
     def rests_on_labels(self, measure: str, runs: Sequence[str], value: Floats, sure: Floats) -> str:
-        """How much of each run's score rests on labels that are not trusted, in a sentence.
-
-        ``value`` are the scores, ``sure`` those by the trusted judgments alone.
-        """
+        """Say how much of each run's score rests on labels; ``sure`` are scores by the trusted judgments alone."""
         by = (
             f"labels by {' and '.join(self.others)}, which count by the probability that {self.trusted} would say "
             f"relevant ({self.calibrated_on:,} documents that both judged)"
@@ -220,11 +208,7 @@ def reject_drawn(measures: Iterable[Measure]) -> None:
 
 
 def level_of(measures: Iterable[Measure], trusted: Qrels) -> float:
-    """The one grade from which all of these measures count a document as relevant.
-
-    For measures that count grades it is the lowest one above 0 that is judged: how relevant a relevant document is, is
-    drawn from the judged ones.
-    """
+    """The one grade from which all of these measures count a document as relevant; of gains the lowest one judged."""
     wanted = list(measures)
     for measure in wanted:
         if measure.graded and is_weighted_sum(measure):
