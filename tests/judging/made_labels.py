@@ -39,17 +39,13 @@ def plain_kappa(pairs, weight):
     return 1 - observed / expected
 
 
-def plain_alpha(pairs, level):
-    """Krippendorff: disagreement within units over that of any two of all values."""
+def plain_alpha(pairs):
+    """Krippendorff, ordinal: disagreement within units over that of any two of all values."""
     values = pairs.ravel().tolist()
     below = {grade: sum(value < grade for value in values) for grade in values}
     count = {grade: values.count(grade) for grade in values}
 
     def distance(a, b):
-        if level == "nominal":
-            return float(a != b)
-        if level == "interval":
-            return (a - b) ** 2
         low, high = min(a, b), max(a, b)
         between = below[high] + count[high] - below[low]
         return 0.0 if low == high else (between - (count[low] + count[high]) / 2) ** 2

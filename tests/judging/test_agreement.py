@@ -27,9 +27,7 @@ def test_kappa_and_alpha_by_their_definitions(seed):
     assert row["kappa_grades"] == pytest.approx(plain_kappa(pairs, lambda a, b: a != b))
     assert row["kappa_linear"] == pytest.approx(plain_kappa(pairs, lambda a, b: abs(a - b)))
     assert row["kappa_quadratic"] == pytest.approx(plain_kappa(pairs, lambda a, b: (a - b) ** 2))
-    for level in ("nominal", "ordinal", "interval"):
-        assert row[f"alpha_{level}"] == pytest.approx(plain_alpha(pairs, level))
-    assert row["alpha"] == row["alpha_ordinal"]
+    assert row["alpha"] == pytest.approx(plain_alpha(pairs))
     assert row["shift"] == pytest.approx(np.mean(pairs[:, 1] - pairs[:, 0]))
     assert row["shift_relevant"] == pytest.approx(np.mean(relevant[:, 1] - relevant[:, 0]))
     assert row["same"] == pytest.approx(np.mean(relevant[:, 0] == relevant[:, 1]))
@@ -53,23 +51,20 @@ def test_kappa_as_scikit_learn_has_it():
                 assert row[field] == pytest.approx(expected), field
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=25),
-    st.sampled_from(["nominal", "ordinal", "interval"]),
-)
-def test_coefficients_of_any_table(given_pairs, level):
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=25))
+def test_coefficients_of_any_table(given_pairs):
     pairs = np.array(given_pairs, dtype=float)
     table = np.zeros((4, 4))
     for a, b in given_pairs:
         table[a, b] += 1
     grades = np.arange(4.0)
-    found = alpha(table, grades, level)
+    found = alpha(table)
     if len(set(pairs.ravel().tolist())) == 1:
         assert np.isnan(found)
         assert np.isnan(kappa(table, disagreement(grades, 2)))
         return
-    assert found == pytest.approx(plain_alpha(pairs, level))
-    assert alpha(table.T, grades, level) == pytest.approx(found)
+    assert found == pytest.approx(plain_alpha(pairs))
+    assert alpha(table.T) == pytest.approx(found)
     expected = np.mean([(a - b) ** 2 for a in pairs[:, 0] for b in pairs[:, 1]])
     if expected:
         assert kappa(table, disagreement(grades, 2)) == pytest.approx(plain_kappa(pairs, lambda a, b: (a - b) ** 2))
@@ -87,7 +82,7 @@ def test_intervals_are_standard_errors_over_topics_drawn_again():
         pairs = paired(people, models["two"], chosen)
         drawn.append((
             plain_kappa(pairs, lambda a, b: abs(a - b)),
-            plain_alpha(pairs, "ordinal"),
+            plain_alpha(pairs),
             np.mean(pairs[:, 1] - pairs[:, 0]),
         ))  # fmt: skip
     for place, name in enumerate(("kappa_linear", "alpha", "shift")):

@@ -21,7 +21,7 @@ def test_zero_one_labels_beside_grades():
     assert "scale" in binary["reason"]
     assert graded["reason"] is None
     relevant = (paired(people, models["one"]) >= 2).astype(float)
-    assert binary["alpha"] == pytest.approx(plain_alpha(relevant, "nominal"))
+    assert binary["alpha"] == pytest.approx(plain_alpha(relevant))
     by_measure = {
         (row["labels"], row["run"]): row["by_labels"] for row in found.systems if row["measure"] == "RBP(p=0.8,rel=2)"
     }

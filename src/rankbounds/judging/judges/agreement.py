@@ -7,7 +7,7 @@ are one matrix product and one call.
 - Cohen's kappa: 1 minus the disagreement over that of independent labels with the same shares of grades. Linear weights
   count a disagreement by its distance in grades, quadratic ones by the square of it (Cohen 1968).
 - Krippendorff's alpha: the same with one shared distribution of grades, by pairs of values drawn from all labels
-  (Krippendorff 2004); differences of grades are nominal, ordinal (by how many labels lie between) or interval.
+  (Krippendorff 2004); grades differ by how many labels lie between them (ordinal).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ RANGES = {"same": UNIT, "relevant": UNIT, "relevant_trusted": UNIT, "shift": (-n
 MOST_GRADES = 50
 """Labels of more different grades are no grades, but scores."""
 STATISTICS = (
-    "kappa", "kappa_grades", "kappa_linear", "kappa_quadratic", "alpha", "alpha_nominal", "alpha_ordinal",
-    "alpha_interval", "same", "relevant_trusted", "relevant", "shift_relevant", "shift",
+    "kappa", "kappa_grades", "kappa_linear", "kappa_quadratic", "alpha", "same", "relevant_trusted", "relevant",
+    "shift_relevant", "shift",
 )  # fmt: skip
 OTHER_SCALE = "another scale than the trusted labels: only relevant or not can be compared"
 
@@ -47,18 +47,14 @@ def kappa(tables: Floats, weights: Floats) -> Floats:
     return 1 - _quotient(observed, expected)
 
 
-def alpha(tables: Floats, grades: Floats, level: str = "ordinal") -> Floats:
-    """Krippendorff's alpha of every table of two labels for each pair; NaN where all labels are the same grade."""
+def alpha(tables: Floats) -> Floats:
+    """Krippendorff's ordinal alpha of every table of two labels for each pair; NaN where all are the same grade."""
     coincidences = tables + np.swapaxes(tables, -2, -1)
     count = coincidences.sum(axis=-1)
     total = count.sum(axis=-1)
-    if level == "nominal":
-        distance = np.asarray(grades[:, None] != grades[None, :], dtype=np.float64)
-    elif level == "interval":
-        distance = (grades[:, None] - grades[None, :]) ** 2
-    else:  # labels between two grades, half of those at either end
-        middle = np.cumsum(count, axis=-1) - count / 2
-        distance = (middle[..., :, None] - middle[..., None, :]) ** 2
+    middle = np.cumsum(count, axis=-1) - count / 2
+    # Labels between two grades, half of those at either end.
+    distance = (middle[..., :, None] - middle[..., None, :]) ** 2
     observed = (coincidences * distance).sum(axis=(-2, -1)) * (total - 1)
     expected = (count[..., :, None] * count[..., None, :] * distance).sum(axis=(-2, -1))
     return 1 - _quotient(observed, expected)
@@ -66,8 +62,8 @@ def alpha(tables: Floats, grades: Floats, level: str = "ordinal") -> Floats:
 
 def disagreement(grades: Floats, power: int) -> Floats:
     """Weights for kappa: 0 plain, 1 linear, 2 quadratic in the distance of grades."""
-    apart = np.abs(grades[:, None] - grades[None, :])
-    return np.asarray(apart > 0, dtype=np.float64) if power == 0 else apart**power
+    distance = np.abs(grades[:, None] - grades[None, :])
+    return np.asarray(distance > 0, dtype=np.float64) if power == 0 else distance**power
 
 
 def _quotient(numerator: Floats, denominator: Floats) -> Floats:
@@ -80,15 +76,11 @@ class LabelTables:
     """Two sets of labels side by side: for each topic, how many pairs have which two grades."""
 
     trusted_grades: Floats
-    """The grades that the trusted labels use, ascending: the rows of the tables."""
     grades: Floats
-    """Those of the other labels: the columns."""
     by_topic: Floats
-    """Axes topic, trusted grade, other grade."""
+    """Axes topic, trusted grade, other grade; grades ascend."""
     rel: float
-    """The lowest trusted grade that counts as relevant."""
     labels_rel: float
-    """The lowest grade of the other labels that does."""
     missing: int
     """Pairs of the trusted labels that the others lack."""
     extra: int
@@ -105,10 +97,10 @@ class LabelTables:
             )
         trusted_grades, trusted_place = np.unique(trusted.grade[here], return_inverse=True)
         grades, place = np.unique(labels.grade[rows], return_inverse=True)
-        for given, used in ((labels, grades), (trusted, trusted_grades)):
+        for of_side, used in ((labels, grades), (trusted, trusted_grades)):
             if used.size > MOST_GRADES:
                 raise DataError(
-                    given.pairs.source.name,
+                    of_side.pairs.source.name,
                     f"these labels have {used.size} different grades.",
                     "Round them to a few, such as 0, 1, 2 and 3.",
                 )
@@ -119,34 +111,31 @@ class LabelTables:
 
     def statistics(self, *, same_scale: bool) -> dict[str, tuple[Floats, Callable[[Floats], Floats]]]:
         """By name, the tables by topic and what is computed from a sum of them; of grades for one scale only."""
-        binary, one, other = np.array([0.0, 1.0]), self.trusted_grades >= self.rel, self.grades >= self.labels_rel
-        rows, columns = (np.stack([~relevant, relevant]).astype(np.float64) for relevant in (one, other))
+        sides = self.trusted_grades >= self.rel, self.grades >= self.labels_rel
+        rows, columns = (np.stack([~relevant, relevant]).astype(np.float64) for relevant in sides)
         tables = rows @ self.by_topic @ columns.T  # axes topic, relevant by trusted labels (no, yes), by the others
-        found: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
-            "kappa": (tables, partial(kappa, weights=disagreement(binary, 0))),
-            "alpha": (tables, partial(alpha, grades=binary)),
+        statistics: dict[str, tuple[Floats, Callable[[Floats], Floats]]] = {
+            "kappa": (tables, partial(kappa, weights=disagreement(np.array([0.0, 1.0]), 0))),
+            "alpha": (tables, alpha),
             "same": (tables, partial(_mean_worth, worth=np.eye(2))),
             "relevant_trusted": (tables, partial(_mean_worth, worth=np.array([[0.0, 0], [1, 1]]))),
             "relevant": (tables, partial(_mean_worth, worth=np.array([[0.0, 1], [0, 1]]))),
             "shift_relevant": (tables, partial(_mean_worth, worth=np.array([[0.0, 1], [-1, 0]]))),
         }
         if not same_scale:
-            return found
+            return statistics
         grades = np.union1d(self.trusted_grades, self.grades)
         tables = np.zeros((len(self.by_topic), grades.size, grades.size))
         here, there = (np.searchsorted(grades, own) for own in (self.trusted_grades, self.grades))
         tables[:, here[:, None], there] = self.by_topic
         for name, power in (("kappa_grades", 0), ("kappa_linear", 1), ("kappa_quadratic", 2)):
-            found[name] = (tables, partial(kappa, weights=disagreement(grades, power)))
-        for level in ("nominal", "ordinal", "interval"):
-            found[f"alpha_{level}"] = (tables, partial(alpha, grades=grades, level=level))
-        found["alpha"] = found["alpha_ordinal"]
-        found["shift"] = (tables, partial(_mean_worth, worth=grades[None, :] - grades[:, None]))
-        return found
+            statistics[name] = (tables, partial(kappa, weights=disagreement(grades, power)))
+        statistics["alpha"] = (tables, alpha)
+        statistics["shift"] = (tables, partial(_mean_worth, worth=grades[None, :] - grades[:, None]))
+        return statistics
 
 
 def _mean_worth(tables: Floats, worth: Floats) -> Floats:
-    """The mean over pairs of what each cell is worth."""
     return _quotient((tables * worth).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
 
 

@@ -38,7 +38,7 @@ FLAGS = {1.0: "favoured", -1.0: "penalised", 0.0: None}
 _SIGNS_AT_ONCE = 1 << 22
 Rows: TypeAlias = list[dict[str, Any]]
 Value: TypeAlias = tuple[float, float, float]
-"""With its low and high."""
+"""A number with its low and high."""
 
 
 def rows_of_runs(
@@ -62,7 +62,7 @@ def rows_of_runs(
         best_first = np.argsort(-merit(trusted.mean(axis=-1), measure), kind="stable").tolist()
         unknown: dict[str, Value] = dict.fromkeys((*COEFFICIENTS, "slope"), (np.nan, np.nan, np.nan))
         correlated = correlate_orders(trusted, others, measure, bootstrap) if several else [unknown] * len(others)
-        for name, scores_by_set, p_by_set, found in zip(names, others, p[1:, at], correlated, strict=True):
+        for name, scores_by_set, p_by_set, of_orders in zip(names, others, p[1:, at], correlated, strict=True):
             of_set = {"labels": name, "measure": str(measure)}
             bias, mean = bias_of_runs(scores_by_set, trusted, measure, alpha=alpha, confidence=confidence)
             systems += [
@@ -75,10 +75,7 @@ def rows_of_runs(
             values = {
                 field + ending: plain(ends[end])
                 for end, ending in enumerate(("", "_low", "_high"))
-                for field, ends in found.items()
-            }
-            values |= {
-                f"mean_bias{ending}": plain(end) for ending, end in zip(("", "_low", "_high"), mean, strict=True)
+                for field, ends in (of_orders | {"mean_bias": mean}).items()
             }
             counts = {flag: bias["flag"].count(flag) for flag in FLAGS.values() if flag}
             counts |= {field: int(np.count_nonzero(of_pairs)) for field, of_pairs in flags.items()}
@@ -136,19 +133,19 @@ def correlations_of_orders(trusted: Floats, others: Sequence[Floats]) -> list[di
     """How alike each of the others orders runs: ``COEFFICIENTS`` for each row of merits (resamples by runs)."""
     rows, runs = trusted.shape
     step = max(1, _SIGNS_AT_ONCE // runs**2)
-    found: list[dict[str, Floats]] = [{name: np.empty(rows) for name in COEFFICIENTS} for _ in others]
+    by_other: list[dict[str, Floats]] = [{name: np.empty(rows) for name in COEFFICIENTS} for _ in others]
     for first in range(0, rows, step):
         part = slice(first, first + step)
         signs = order_signs(trusted[part])
         best = np.argsort(-trusted[part], axis=-1, kind="stable")[:, :TOP]
         signs_of_best = order_signs(np.take_along_axis(trusted[part], best, axis=-1))
-        for numbers, other in zip(found, others, strict=True):
+        for numbers, other in zip(by_other, others, strict=True):
             turned = order_signs(other[part])
             numbers["tau"][part] = tau_of_signs(signs, turned)
             numbers["tau_ap"][part] = (tau_ap_of_signs(signs, turned) + tau_ap_of_signs(turned, signs)) / 2
             among_best = order_signs(np.take_along_axis(other[part], best, axis=-1))
             numbers[COEFFICIENTS[2]][part] = tau_of_signs(signs_of_best, among_best)
-    return found
+    return by_other
 
 
 def correlate_orders(
@@ -160,11 +157,12 @@ def correlate_orders(
     ``slope`` is that of the others' means over the trusted ones: what a difference of 1 becomes.
     """
     merits = [merit(scores, measure).T for scores in (trusted, *others)]
-    whole = correlations_of_orders(merits[0].mean(axis=0)[None], [scores.mean(axis=0)[None] for scores in merits[1:]])
+    means = [scores.mean(axis=0) for scores in merits]
     drawn = [bootstrap.resampled(scores) / len(scores) for scores in merits]
-    again = correlations_of_orders(drawn[0], drawn[1:])
-    found: list[dict[str, Value]] = []
-    for place, (of_all, of_draws) in enumerate(zip(whole, again, strict=True)):
+    by_means = correlations_of_orders(means[0][None], [of_labels[None] for of_labels in means[1:]])
+    by_draws = correlations_of_orders(drawn[0], drawn[1:])
+    coefficients: list[dict[str, Value]] = []
+    for place, (of_all, of_draws) in enumerate(zip(by_means, by_draws, strict=True), 1):
         ordered = 0 * of_all["tau"][0]  # NaN where one side is all ties
         numbers = {
             name: (
@@ -173,25 +171,25 @@ def correlate_orders(
             )
             for name in COEFFICIENTS
         }
-        slope = float(_slope(merits[0].mean(axis=0), merits[1 + place].mean(axis=0)))
-        numbers["slope"] = (slope, *bootstrap.interval(slope, _slope(drawn[0], drawn[1 + place])))
-        found.append(numbers)
-    return found
+        slope = float(_slope(means[0], means[place]))
+        numbers["slope"] = (slope, *bootstrap.interval(slope, _slope(drawn[0], drawn[place])))
+        coefficients.append(numbers)
+    return coefficients
 
 
 def _slope(trusted: Floats, others: Floats) -> Floats:
-    """Of the line through the runs' means (the last axis), by least squares; NaN where trusted ones are all alike."""
-    apart = trusted - trusted.mean(axis=-1, keepdims=True)
-    square = (apart**2).sum(axis=-1)
+    """The slope of the line through the runs' means (the last axis); NaN where trusted ones are all alike."""
+    centred = trusted - trusted.mean(axis=-1, keepdims=True)
+    square = (centred**2).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(square > 1e-20, (apart * others).sum(axis=-1) / square, np.nan)
+        return np.where(square > 1e-20, (centred * others).sum(axis=-1) / square, np.nan)
 
 
 def pair_p_values(scores: Floats) -> Floats:
     """By measure (the first axis, where more is better), the corrected p-value of every pair, as ``compare`` has it."""
     first, second = pairs_of(scores.shape[1])
-    apart = [differences(matrix[first], matrix[second]) for matrix in scores]
-    return correct_p_values(p_values(np.concatenate(apart)).reshape(len(scores), -1), "holm")
+    of_pairs = np.concatenate([differences(matrix[first], matrix[second]) for matrix in scores])
+    return correct_p_values(p_values(of_pairs).reshape(len(scores), -1), "holm")
 
 
 def winners(

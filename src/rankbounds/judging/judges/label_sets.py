@@ -40,9 +40,8 @@ class LabelSet:
     same_scale: bool
     """Do its grades mean what those of the trusted labels mean?"""
     rel: float
-    """The lowest of its grades that counts as relevant."""
     own_rel: bool
-    """Is that another grade than measures name?"""
+    """Is ``rel`` another grade than measures name?"""
     is_vote: bool = False
 
     @cached_property
@@ -125,8 +124,8 @@ def vote(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
     relevant = np.concatenate([judge.labelled.grade >= judge.rel for judge in sets])
     grade = np.concatenate([judge.labelled.grade for judge in sets])
     share, mean = (np.bincount(number, votes) / np.bincount(number) for votes in (relevant, grade))
-    names = [(query, doc) for judge in sets for query, doc, _ in judge.labelled.rows()]
-    query_ids, doc_ids = zip(*(names[row] for row in np.unique(number, return_index=True)[1].tolist()), strict=True)
+    pairs = [(query, doc) for judge in sets for query, doc, _ in judge.labelled.rows()]
+    query_ids, doc_ids = zip(*(pairs[row] for row in np.unique(number, return_index=True)[1].tolist()), strict=True)
 
     def voted(name: str, vote: Floats, same_scale: bool, rel: float, own_rel: bool = True) -> LabelSet:
         labels = Qrels.from_columns(query_ids, doc_ids, vote, source=f"the {name}")
@@ -143,8 +142,8 @@ def vote(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
 
 def keep_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
     """All labels of the topics that every set has; and the trusted ones' topics that are left out, with a warning."""
-    had, *others = (set(keep_labelled(labels).query_ids) for labels in (trusted, *sets.values()))
-    of_sets = {other: had & topics for other, topics in zip(sets, others, strict=True)}
+    judged, *others = (set(keep_labelled(labels).query_ids) for labels in (trusted, *sets.values()))
+    of_sets = {other: judged & topics for other, topics in zip(sets, others, strict=True)}
     shared = set.intersection(*of_sets.values())
     if len(shared) < 2:
         lacking = next((other for other, topics in of_sets.items() if len(topics) < 2), next(iter(sets)))
@@ -153,10 +152,10 @@ def keep_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tup
             f'the labels "{lacking}" share {len(shared)} topics with the trusted ones ({name}).',
             "Intervals over topics need two at least.",
         )
-    left_out = [query for query in trusted.query_ids if query in had and query not in shared]
+    left_out = [query for query in trusted.query_ids if query in judged and query not in shared]
     if left_out:
         warn(
-            f"{len(left_out)} of {len(had)} topics of {name} are left out, because not all labels have them "
+            f"{len(left_out)} of {len(judged)} topics of {name} are left out, because not all labels have them "
             f"({some(left_out)})."
         )
     return trusted.filter(shared), {other: labels.filter(shared) for other, labels in sets.items()}, left_out
