@@ -63,7 +63,8 @@ class Trial:
         """The first documents of a random order, judged."""
         order, probability = draw_in_order(self.sizes, rng)
         rows = order[:most]
-        judged = JudgedSample.drawn(self.pool, rows, probability[:most], self.grade[rows])
+        judgments = Qrels._of_pairs(self.pool.labels.pairs.take(rows), self.grade[rows])
+        judged = JudgedSample(rows, probability[:most], judgments.grade, judgments, rows.size)
         return CalibratedPool.of(self.pool, judged, self.measure)
 
     def interval(self, estimate: Estimate, *, sequential: bool) -> tuple[Floats, Floats, Floats]:

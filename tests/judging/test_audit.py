@@ -15,9 +15,9 @@ import rankbounds as rb
 from rankbounds.collection.qrels import Qrels
 from rankbounds.evaluation.question import Question
 from rankbounds.judging.audits import estimates
+from rankbounds.judging.audits.audit import half_widths_at_any_look, judgments_until
 from rankbounds.judging.audits.estimates import CalibratedPool
 from rankbounds.judging.audits.expected_scores import Features, Steps, counts_reaching, expected_scores
-from rankbounds.judging.audits.intervals import half_widths_at_any_look, judgments_until
 from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
 from rankbounds.measures import parse_measure
 from rankbounds.rankings.topic_facts import TopicFacts

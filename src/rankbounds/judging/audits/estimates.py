@@ -30,13 +30,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.qrels import Qrels
-from rankbounds.judging.audits.expected_scores import (
-    DRAWN_SD,
-    Features,
-    Steps,
-    expected_scores,
-    simulate_levels,
-)
+from rankbounds.judging.audits.expected_scores import Features, Steps, expected_scores, simulate_levels
 from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
 from rankbounds.judging.audits.sample import prior_chances
 from rankbounds.measures import Measure
@@ -268,7 +262,7 @@ class CalibratedPool:
     def _drawn(self) -> list[tuple[Floats, TopicFacts]]:
         """Collections that may be the true one: the levels that documents reach, and the facts of their judgments."""
         rng = np.random.default_rng(0)
-        heights = simulate_levels(self.pool, self.judged.row, self.reached, DRAWS, rng, (DRAWN_SD,))
+        heights = simulate_levels(self.pool, self.judged.row, self.reached, DRAWS, rng)
         level, grades = np.arange(len(self.reached))[:, None], np.concatenate(([0.0], self.steps.level))
         labels, rule = self.pool.labels, self.pool.question.assumptions.gain
         return [

@@ -207,14 +207,7 @@ def _sums_of_odds(measure: Measure, odds: Floats, x: Floats) -> Scored:
 # ---- calibration ----
 
 
-def simulate_levels(
-    pool: LabelledPool,
-    rows: Ints,
-    reached: Floats,
-    draws: int,
-    rng: np.random.Generator,
-    other_sds: Sequence[float] = OTHER_SDS,
-) -> Ints:
+def simulate_levels(pool: LabelledPool, rows: Ints, reached: Floats, draws: int, rng: np.random.Generator) -> Ints:
     """How many levels each document may reach, drawn again and again (draws by documents); judged ones as judged.
 
     Coefficients are drawn from what the sample leaves plausible (the normal approximation of their posterior), then
@@ -227,7 +220,7 @@ def simulate_levels(
     height = np.zeros((draws, len(pool)), dtype=np.int64)
     still: Flags = np.ones((draws, len(pool)), dtype=bool)
     for outcome in reached:
-        fit = features.fit(rows, outcome, other_sds)
+        fit = features.fit(rows, outcome, (DRAWN_SD,))
         middle = features.logits(everything, fit.coefficient)
         # A logit that is unsure stands for a probability nearer to one half; moved back, the draws have the right mean.
         variance = np.square(features.design(everything) @ np.linalg.inv(fit.root).T).sum(axis=1)

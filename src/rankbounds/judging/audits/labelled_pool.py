@@ -6,7 +6,7 @@ A document without a label counts as non-relevant, as an unjudged one does elsew
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -92,10 +92,7 @@ class LabelledPool:
 
     def of_question(self) -> LabelledPool:
         """The same documents in those runs alone that are compared; in all where nothing is."""
-        return self.of_runs(self.question.runs_among(self.names))
-
-    def of_runs(self, chosen: Sequence[int]) -> LabelledPool:
-        """The same documents in these runs alone."""
+        chosen = self.question.runs_among(self.names)
         names, lists = zip(*((self.names[run], self.rankings[run]) for run in chosen), strict=True)
         return replace(self, names=names, rankings=lists)
 
@@ -168,11 +165,6 @@ class JudgedSample:
         """The first documents only, so many of them."""
         kept = Qrels._of_pairs(self.judgments.pairs.take(np.arange(number)), self.judgments.grade[:number])
         return JudgedSample(self.row[:number], self.probability[:number], self.grade[:number], kept, self.size)
-
-    @classmethod
-    def drawn(cls, pool: LabelledPool, row: Ints, probability: Floats, grade: Floats) -> JudgedSample:
-        """Judge these rows of a pool by these grades."""
-        return cls(row, probability, grade, Qrels._of_pairs(pool.labels.pairs.take(row), grade), row.size)
 
     @classmethod
     def of(cls, given: Any, pool: LabelledPool, judgments: Qrels | None = None) -> JudgedSample:

@@ -174,7 +174,10 @@ def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool
 
     Weight times how unsure the label is: the root mean square over runs, or over pairs of runs.
     """
-    steps, prior = prior_steps(measure, pool)
+    top = max(float(pool.labels.grade.max()), measure.rel)
+    levels = np.array([top / 2, top] if measure.graded else [top])
+    steps = Steps(levels, TopicFacts(pool.labels, pool.question.assumptions.gain))
+    prior = prior_chances(pool, steps)
     # Slopes are themselves guesses before anybody judged, except those of weighted sums: richer and poorer topics are
     # looked at, and a part of the budget goes to documents by no weight, so that none that turns out to matter was next
     # to impossible to draw.
@@ -187,15 +190,6 @@ def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool
         squared += (squares * chance * (1 - chance)).sum(axis=1)
     size, of_scores = (one + even / (1 - even) * one.mean() for one in np.sqrt(squared))
     return size, of_scores
-
-
-def prior_steps(measure: Measure, pool: LabelledPool) -> tuple[Steps, Floats]:
-    """The levels that documents may reach, and how probably so before anybody judged."""
-    top = max(float(pool.labels.grade.max()), measure.rel)
-    steps = Steps(
-        np.array([top / 2, top] if measure.graded else [top]), TopicFacts(pool.labels, pool.question.assumptions.gain)
-    )
-    return steps, prior_chances(pool, steps)
 
 
 def prior_chances(pool: LabelledPool, steps: Steps) -> Floats:
