@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rankbounds as rb
-from rankbounds.stats.rank_intervals import own_places, places, words
+from rankbounds.stats.rank_intervals import places, words
 from rankbounds.stats.significance import pairs_of
 
 
@@ -48,22 +48,6 @@ def test_places_against_a_plain_loop(seed):
     assert (low.tolist(), high.tolist()) == plain_places(leads.tolist(), table.tolist())
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_own_places_against_a_plain_loop(seed):
-    rng, systems, first, second, lead, leads = random_pairs(seed)
-    p = rng.random(first.size) ** 4
-    table = np.ones((systems, systems))
-    table[first, second] = table[second, first] = p
-    separable = np.zeros((systems, systems), dtype=bool)
-    for one in range(systems):
-        left, rejected = sorted((table[one][other], other) for other in range(systems) if other != one), True
-        for step, (p_of_pair, other) in enumerate(left):  # Holm's steps, one after the other
-            rejected = rejected and p_of_pair * (systems - 1 - step) < 0.05
-            separable[one][other] = rejected
-    low, high = own_places(systems, first, second, lead, p, 0.05)
-    assert (low.tolist(), high.tolist()) == plain_places(leads.tolist(), separable.tolist())
-
-
 @pytest.mark.parametrize("spread", [1.0, 4.0], ids=["alike", "unlike"])
 def test_intervals_hold_for_all_systems_together(spread):
     """Of 300 leaderboards at most 5% (and what chance adds) may have any place outside of its interval."""
@@ -72,19 +56,14 @@ def test_intervals_hold_for_all_systems_together(spread):
     least = 1 + np.array([np.count_nonzero(truth > mean) for mean in truth])
     most = np.array([np.count_nonzero(truth >= mean) for mean in truth])
     deviation = np.geomspace(1, spread, truth.size)[:, None]
-    missed = own_missed = narrow = 0
+    missed = narrow = 0
     for _ in range(300):
         scores = truth[:, None] + rng.normal(size=30) + deviation * rng.normal(size=(truth.size, 30))
         rows = rb.compare(scores_of(scores)).system_rows
-        low, high, own_low, own_high = (
-            np.array([row[name] for row in rows]) for name in ("rank_low", "rank_high", "own_rank_low", "own_rank_high")
-        )
-        assert ((low <= own_low) & (own_high <= high)).all()
+        low, high = (np.array([row[name] for row in rows]) for name in ("rank_low", "rank_high"))
         missed += bool((low > least).any() or (high < most).any())
-        own_missed += bool(own_low[4] > least[4] or own_high[4] < most[4])  # one that was named in advance
         narrow += int((high - low).sum() < truth.size * (truth.size - 1))
     assert missed <= 300 * 0.05 + 3 * np.sqrt(300 * 0.05 * 0.95)
-    assert own_missed <= 300 * 0.05 + 3 * np.sqrt(300 * 0.05 * 0.95)
     assert narrow > 250
 
 
@@ -97,20 +76,6 @@ def test_a_comparison_has_places_for_every_system():
     assert (rows["s0"]["rank"], rows["s0"]["rank_low"], rows["s0"]["rank_high"]) == (4, 4, 4)
     assert {rows[run]["rank_high"] for run in ("s1", "s2")} == {3}
     assert "rank" in comparison.table().header
-    assert comparison.leader_words() == ""  # by itself it has the same place
-
-
-def test_the_leader_by_itself_is_told_beside_all():
-    rng = np.random.default_rng(0)
-    matrix = np.linspace(0, 0.5, 12)[:, None] + 0.35 * rng.normal(size=(12, 25))
-    comparison = rb.compare(scores_of(matrix))
-    leader = comparison.leaderboard("P@10")[0]
-    all_runs, own = (words(leader[f"{by}rank_low"], leader[f"{by}rank_high"]) for by in ("", "own_"))
-    assert all_runs != own
-    told = comparison.leader_words()
-    assert told.startswith(f"{leader['run']} alone: {own} of 12, from its own 11 comparisons (95% confidence for a run")
-    assert told.endswith(f"for all runs at once: {all_runs}.")
-    assert told in repr(comparison)
 
 
 def test_equal_runs_share_their_place():
@@ -160,4 +125,3 @@ def test_the_command_gives_places(command, tmp_path):
     assert code == 0
     row = json.loads(out)["systems"][0]
     assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-    assert row["rank_low"] <= row["own_rank_low"] <= row["own_rank_high"] <= row["rank_high"]

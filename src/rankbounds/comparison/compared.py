@@ -37,7 +37,7 @@ from rankbounds.comparison.testing import method
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.question import Question
-from rankbounds.evaluation.score_differences import differences, equal, mean_difference, merit_of_range
+from rankbounds.evaluation.score_differences import equal, mean_difference, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.probability.probable_differences import limit_certainty
@@ -308,7 +308,7 @@ class Compared(Result):
             *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high")),
             Column("group", "" if lettered else None),
             Column("rank", "" if lettered else None, place_cell),
-            *(Column(name, None) for name in ("rank_low", "rank_high", "own_rank_low", "own_rank_high")),
+            *(Column(name, None) for name in ("rank_low", "rank_high")),
             JUDGED if self.scores.has_judged else Column("judged_at_10", None),
             TOPICS_LED,
         ]
@@ -344,11 +344,6 @@ class Compared(Result):
 
 
 # ---- what may still change a difference ----
-#
-# A relevant document that no list holds makes the ideal ranking (nDCG) or the number of relevant documents (AP, recall)
-# larger, by which both scores are divided. So on each topic it shrinks the difference by a factor and never turns it,
-# but perhaps only on topics that one run wins. The mean lies between the one where the topics won shrink as far as they
-# can and those lost stay as they are, and the reverse: both are attained.
 
 
 def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
@@ -368,39 +363,20 @@ def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: 
     return topics - np.count_nonzero(alike, axis=-1)
 
 
-def left_open(
-    evidence: Evidence | None,
-    scores: Scores,
-    measure: Measure,
-    first: Ints,
-    second: Ints,
-    certain: tuple[Floats, Floats],
-) -> tuple[Floats, Floats, Flags]:
-    """Bound the differences of these pairs, whatever relevant documents nobody retrieved.
-
-    NaN where something that the measure reads is unjudged, or where unknown relevant documents affect lists
-    differently. The last array marks differences that shrink without limit as such documents grow. ``certain`` are the
-    bounds of the differences, which are returned where they cover the whole collection.
-    """
-    low, high = np.full((2, first.size), np.nan)
-    endless = np.zeros(first.size, dtype=bool)
+def only_unretrieved_left(evidence: Evidence | None, scores: Scores, measure: Measure, runs: Ints) -> Flags:
+    """Mark the runs whose documents that count are all judged, where relevant ones that nobody retrieved count too."""
+    judged = np.zeros(len(scores.runs), dtype=bool)
     if evidence is None or not _evidence_applies(evidence, scores):
-        return low, high, endless
+        return judged
     topics = empty_rankings(np.arange(len(scores.query_ids)), evidence.facts).open_to(np.inf)
-    shrinkage = measure.shrinkage(topics)
-    if shrinkage is None:
-        return low, high, endless
-    judged = _all_judged(evidence, scores, measure, np.unique(np.concatenate([first, second])))
-    pairs = np.flatnonzero(judged[first] & judged[second])
-    if evidence.assumptions.open == "collection":
-        low[pairs], high[pairs] = (bound[pairs] for bound in certain)
-    else:
-        values = scores.value[:, :, scores.measures.index(measure)]
-        apart = differences(values[first[pairs]], values[second[pairs]])
-        shrunk = apart * shrinkage
-        low[pairs], high[pairs] = np.minimum(apart, shrunk).mean(axis=-1), np.maximum(apart, shrunk).mean(axis=-1)
-    endless[pairs] = evidence.assumptions.most_relevant is None and measure.vanishes
-    return low, high, endless
+    if measure.shrinkage(topics) is None:
+        return judged
+    judged[runs] = (scores.judged[runs] == 1).all(axis=-1)
+    if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):
+        return judged
+    for rankings in evidence.shared_lists(runs.tolist()).by_topic:
+        judged[runs] &= ~rankings.holes[:, : measure.depth(rankings)].any(axis=-1)
+    return judged
 
 
 def _evidence_applies(evidence: Evidence, scores: Scores) -> bool:
@@ -409,18 +385,8 @@ def _evidence_applies(evidence: Evidence, scores: Scores) -> bool:
     return (
         assumptions.ties in ORDERS
         and assumptions.bounds == "unjudged"
+        and assumptions.open == "retrieved"
         and assumptions.unjudged.name == "nonrelevant"
         and scores.runs == evidence.names
         and scores.query_ids == list(evidence.facts.query_ids)
     )
-
-
-def _all_judged(evidence: Evidence, scores: Scores, measure: Measure, runs: Ints) -> Flags:
-    """Is every document of these runs judged, to the measure's depth?"""
-    judged = np.zeros(len(scores.runs), dtype=bool)
-    judged[runs] = (scores.judged[runs] == 1).all(axis=-1)
-    if not judged.any() or (measure.cutoff is not None and measure.cutoff <= COVERED):
-        return judged
-    for rankings in evidence.shared_lists(runs.tolist()).by_topic:
-        judged[runs] &= ~rankings.holes[:, : measure.depth(rankings)].any(axis=-1)
-    return judged

@@ -213,8 +213,7 @@ def _system_rows(
     """Build a row per measure and run; letters and ranks if all pairs were tested for differences."""
     mean = scores.mean(settings["confidence"], clusters)
     lettered = settings["baseline"] is None and find_test(settings["test"]).of_difference
-    names = ("group", "rank", "rank_low", "rank_high", "own_rank_low", "own_rank_high")
-    p_own = np.where(tested.numbers["opposed"] > 0, 1.0, tested.numbers["p_value"])
+    names = ("group", "rank", "rank_low", "rank_high")
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
         matrix = scores.value[:, :, at]
@@ -224,8 +223,8 @@ def _system_rows(
         level = merit(merge_equal(matrix.T).T, measure)
         best = level == level.max(axis=0)
         ci_low, ci_high = share * mean.ci_low[:, 0, at], share * mean.ci_high[:, 0, at]
-        pairs = tested.first, tested.second, lead[at], shown[at], p_own[at]
-        placed = _place_systems(merit(means, measure), *pairs, settings) if lettered else [None] * 6
+        pairs = tested.first, tested.second, lead[at], shown[at]
+        placed = _place_systems(merit(means, measure), *pairs) if lettered else [None] * len(names)
         rows += build_rows(
             run=scores.runs, measure=str(measure), mean=means, ci_low=ci_low, ci_high=ci_high,
             low=share * mean.low[:, 0, at], high=share * mean.high[:, 0, at],
@@ -235,20 +234,8 @@ def _system_rows(
     return rows
 
 
-def _place_systems(
-    merits: Floats,
-    first: Ints,
-    second: Ints,
-    lead: Floats,
-    shown: Flags,
-    p_own: Floats,
-    settings: Mapping[str, Any],
-) -> list[Any]:
-    """Give each run its letters, rank and rank intervals, for all runs at once and alone."""
-    ends = own = rank_intervals.places(merits.size, first, second, lead, shown)
-    if CORRECTIONS[settings["correction"]].holm_within:
-        own = rank_intervals.own_places(merits.size, first, second, lead, p_own, settings["alpha"])
-    return [
-        group_letters(merits, first, second, shown),
-        *(part.tolist() for part in (rank_intervals.observed_places(merits), *ends, *own)),
-    ]
+def _place_systems(merits: Floats, first: Ints, second: Ints, lead: Floats, shown: Flags) -> list[Any]:
+    """Give each run its letters, rank and rank interval."""
+    ends = rank_intervals.places(merits.size, first, second, lead, shown)
+    letters = group_letters(merits, first, second, shown)
+    return [letters, *(part.tolist() for part in (rank_intervals.observed_places(merits), *ends))]

@@ -31,8 +31,8 @@ VERDICTS = (
 )  # fmt: skip
 CERTAIN = {1.0: "exact", 0.0: "outer"}
 """What is said of certain bounds: some judgments attain them, or they hold but may be wider than needed."""
-_ENDS = {f"{what}_low": f"{what}_high" for what in ("ci", "certain", "elsewhere", "ties", "summary")}
-NEGATED = {name: name for name in ("difference", "effect", "summary", "elsewhere_least", "elsewhere_most")}
+_ENDS = {f"{what}_low": f"{what}_high" for what in ("ci", "certain", "ties", "summary")}
+NEGATED = {name: name for name in ("difference", "effect", "summary")}
 NEGATED |= _ENDS | {high: low for low, high in _ENDS.items()}
 """In a pair that is named the other way round, each of these numbers is minus the other."""
 _SIDES = {

@@ -135,14 +135,6 @@ class Comparison(Compared):
         """Say in one sentence which tests the p-values come from."""
         return testing.method(self.settings, len(self.runs))
 
-    def leader_words(self, measure: str | Measure | None = None) -> str:
-        """Return the leader's rank intervals, chosen in advance and among all runs, with what each guarantees.
-
-        Empty for two runs, with a baseline, and for tests of equivalence, which have no ranks.
-        """
-        row = best_first(self.system_rows, self.measures[measure_place(self.measures, measure)])[0]
-        return testing.own_place(row, self.settings, len(self.runs))
-
     def notes(self) -> list[str]:
         """Say which tests the p-values come from."""
         return [self.method()]
@@ -221,8 +213,8 @@ class Comparison(Compared):
         """
         if len(self.runs) == 2:
             return [self.words(self.measures[0]), self.measure_table(), self.agreement(), self._judged_words()]
-        told = [self.leader_words(), self[self.measures[0]].winner().words()]
-        parts: list[str | Table] = [*self.tables(self.measures[0], top), "\n".join(filter(None, told))]
+        told = self[self.measures[0]].winner().words()
+        parts: list[str | Table] = [*self.tables(self.measures[0], top), told]
         if len(self.measures) > 1:
             few = len(self.runs) <= FEW_RUNS
             summary = self.summary(top)

@@ -12,7 +12,6 @@ from rankbounds.evaluation.question import Question
 from rankbounds.stats.corrections import CORRECTIONS, check_correction
 from rankbounds.stats.equivalence import check_equivalence, check_margin, find_test
 from rankbounds.stats.power import check_level
-from rankbounds.stats.rank_intervals import words as place_words
 from rankbounds.stats.significance import check_test, drawn_words
 
 
@@ -108,19 +107,6 @@ def cannot_succeed(settings: Mapping[str, Any]) -> str:
         return f"With {resamples:,} resamples, {none}: {more}."
     units = "clusters" if settings["clusters"] else "topics"
     return f"With {count} {units}, {none} by the {test.name} test, whatever the scores: use more {units}."
-
-
-def own_place(row: Mapping[str, Any], settings: Mapping[str, Any], runs: int) -> str:
-    """Return a run's rank interval alone and among all runs, with their guarantees."""
-    ends, own = ((row[f"{by}rank_low"], row[f"{by}rank_high"]) for by in ("", "own_"))
-    if row["rank"] is None or runs < 3 or ends == own:
-        return ""
-    sure, family = f"{1 - settings['alpha']:.0%} confidence", CORRECTIONS[settings["correction"]].family_wise
-    together = f"; for all runs at once: {place_words(*ends)}" * family
-    return (
-        f"{row['run']} alone: {place_words(*own)} of {runs}, from its own "
-        f"{runs - 1} comparisons ({sure} for a run named in advance, not for whichever run leads){together}."
-    )
 
 
 def tested_words(settings: Mapping[str, Any], runs: int) -> str:

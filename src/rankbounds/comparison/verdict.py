@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison import testing, wording
-from rankbounds.comparison.compared import can_differ, left_open
+from rankbounds.comparison.compared import can_differ, only_unretrieved_left
 from rankbounds.comparison.pairs import Pairs
 from rankbounds.comparison.power import detectable_differences, must_differ, sampled, topics_needed
 from rankbounds.evaluation.score_differences import equal, tolerant_difference
@@ -78,7 +77,6 @@ class PairWords:
             "missing_a": np.broadcast_to(comparison.missing[pairs.first], shape),
             "missing_b": np.broadcast_to(comparison.missing[pairs.second], shape),
             **dict.fromkeys(("probability", "probability_of_other", "ties_low", "ties_high"), unknown),
-            **self._elsewhere(),
             "can_differ": self._can_differ(),
         }
         if comparison.evidence is not None:
@@ -88,25 +86,11 @@ class PairWords:
             found["ties_high"] = tolerant_difference(high[:, pairs.first], low[:, pairs.second])
         return found
 
-    def _elsewhere(self) -> dict[str, Floats]:
-        """Return how far relevant documents that no run retrieved could move fully judged pairs."""
-        comparison, pairs = self.comparison, self.comparison.tested
-        certain = zip(comparison.certain["certain_low"], comparison.certain["certain_high"], strict=True)
-        left = [
-            left_open(comparison.evidence, comparison.scores, measure, pairs.first, pairs.second, bounds)
-            for measure, bounds in zip(comparison.measures, certain, strict=True)
-        ]
-        low, high, endless = (np.stack(parts) for parts in zip(*left, strict=True))
-        depth = np.array([np.nan if measure.cutoff is None else measure.cutoff for measure in comparison.measures])
-        ahead = pairs.numbers["difference"] > 0
-        return {
-            "depth": np.broadcast_to(depth[:, None], low.shape),
-            "elsewhere_low": low,
-            "elsewhere_high": high,
-            "elsewhere_least": np.where(ahead, low, high),
-            "elsewhere_most": np.where(ahead, high, low),
-            "elsewhere_endless": endless.astype(np.float64),
-        }
+    def _only_unretrieved_left(self) -> Flags:
+        comparison, first, second = self.comparison, self.comparison.tested.first, self.comparison.tested.second
+        runs, given = np.unique([first, second]), (comparison.evidence, comparison.scores)
+        judged = [only_unretrieved_left(*given, measure, runs) for measure in comparison.measures]
+        return np.stack([of_measure[first] & of_measure[second] for of_measure in judged])
 
     @property
     def _must_differ(self) -> int | None:
@@ -157,8 +141,7 @@ class PairWords:
         # What succeeded could succeed, also where a sampled p-value comes out below the smallest that it estimates.
         never = bool(self.constants["cannot_succeed"])
         enough = same | shown | (least is None) | ((differing >= (least or 0)) & (not never))
-        elsewhere = _elsewhere_cases(numbers)
-        says_elsewhere = ~elsewhere[0][0]
+        unretrieved = self._only_unretrieved_left()
         needs_topics = numbers["topics_needed"] > 0
 
         cases: dict[str, list[tuple[Any, str]]] = {
@@ -189,7 +172,7 @@ class PairWords:
             "unbounded": [(estimates, "estimate"), (by_subtopic, "subtopics"), (True, "no_limits")],
             "holes": [(unknown & has_lists, "unknown_for_measure"), (unknown & scores_alone, "table_alone"),
                 (unknown & depends_on_others, "needs_judgments"), (unknown, "no_bounds"),
-                (nothing_open & says_elsewhere, "none_retrieved"), (nothing_open, "nothing_open"), (~around_zero, "no"),
+                (nothing_open & unretrieved, "none_retrieved"), (nothing_open, "nothing_open"), (~around_zero, "no"),
                 (zero & _is_invisible(low, high), "unseen"), (zero, "moves"), ((low >= 0) | (high <= 0), "levels"),
                 (numbers["certain"] == 0, "perhaps"), (True, "yes")],
             "ties": [(np.isnan(ties_low) | np.isnan(ties_high), "unknown" if has_lists else "none"),
@@ -202,8 +185,7 @@ class PairWords:
                 (shown, "none"), (same & (not of_equivalence), "same"), (deviation == 0, "constant"),
                 (of_equivalence & needs_topics, "equivalence"), (of_equivalence, "equivalence_never"), (zero, "found"),
                 (~needs_topics, "never"), (True, "topics")],
-            "reading": [(says_elsewhere & ~np.isnan(numbers["depth"]), "to_depth"), (True, "all")],
-            "elsewhere": [*elsewhere, (True, "turns")],
+            "elsewhere": [(unretrieved, "not_covered"), (True, "none")],
         }  # fmt: skip
         found: dict[str, Ints] = {}
         for kind, several in cases.items():  # the first case that holds
@@ -244,17 +226,3 @@ class PairWords:
 def _is_invisible(low: Floats, high: Floats) -> Flags:
     """Is all that lies between these nothing, in numbers with four digits?"""
     return np.maximum(np.abs(low), np.abs(high)) < wording.SHOWN
-
-
-def _elsewhere_cases(numbers: Mapping[str, Floats]) -> list[tuple[Flags, str]]:
-    """Choose the sentence on what unretrieved relevant documents could still do to fully judged pairs."""
-    difference, low, high = (numbers[name] for name in ("difference", "elsewhere_low", "elsewhere_high"))
-    shrinks, grows = (np.abs(numbers[f"elsewhere_{end}"] - difference) >= wording.SHOWN for end in ("least", "most"))
-    kept = (low > 0) | (high < 0)
-    return [
-        (np.isnan(low) | ~(shrinks | grows), "none"),
-        (numbers["elsewhere_endless"] > 0, "endless"),
-        (difference == 0, "moves"),
-        (kept & shrinks, "shrinks"),
-        (kept, "grows"),
-    ]

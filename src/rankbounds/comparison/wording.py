@@ -35,7 +35,6 @@ TOO_FEW_FOR_MARGIN = (
     "since {differing} of {sampled} {units} differ, and ruling out a margin takes at least {for_margin}"
 )
 """Why a margin is not ruled out, however small its p would be."""
-_NOT_YET_KNOWN = "relevant documents that are not yet known could"
 _IF_IT_STAYS = "If the difference stays the same,"
 _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until settled estimates how many are needed.'
 
@@ -138,22 +137,9 @@ TEMPLATES: dict[str, dict[str, str]] = {
         "their judgments.",
         "unseen": "Could {which} make one? Hardly: however they are judged, it stays below 0.0001 either way.",
     },
-    "reading": {
-        "all": "All retrieved documents are judged",
-        "to_depth": "All of the first {depth:.0f} documents are judged",
-    },
     "elsewhere": {
         "none": "",
-        "shrinks": f"{{reading}}: {_NOT_YET_KNOWN} only shrink the difference, at most to {{elsewhere_least:+.4f}}, "
-        "and cannot reverse it.",
-        "turns": f"{{reading}}, but {_NOT_YET_KNOWN} reverse it, since they may shrink the difference on some topics "
-        "only: it lies between {elsewhere_low:+.4f} and {elsewhere_high:+.4f}.",
-        "moves": f"{{reading}}, but {_NOT_YET_KNOWN} change it: it lies between {{elsewhere_low:+.4f}} and "
-        "{elsewhere_high:+.4f}.",
-        "grows": f"{{reading}}: {_NOT_YET_KNOWN} only increase the difference, at most to {{elsewhere_most:+.4f}}, and "
-        "cannot reverse it.",
-        "endless": f"{{reading}}, but {_NOT_YET_KNOWN} shrink the difference towards 0 (--open collection "
-        "--most-relevant N shows how far, if a topic has at most N).",
+        "not_covered": "Relevant documents that no run retrieved could change it, too: --open collection bounds that.",
     },
     "ties": _answers(
         "Could ties?",

@@ -68,9 +68,7 @@ LEFT_OUT = (
     "Made from tables of scores, without judgments and rankings. Scores alone do not show the effect of unjudged and "
     "tied documents, other persistences, the rankings of a topic, coverage, or what to judge, so these are left out."
 )
-ELSEWHERE_COLUMNS = ("depth", "elsewhere_low", "elsewhere_high", "elsewhere_least", "elsewhere_most")
-"""Those of the sentence on what nobody retrieved, where it stands."""
-BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + len(ELSEWHERE_COLUMNS) + 1) + 4 * len(wording.WHOLE) + len(wording.TEMPLATES)
+BYTES_OF_A_PAIR = 8 * (len(PAIR_COLUMNS) + 1) + 4 * len(wording.WHOLE) + len(wording.TEMPLATES)
 
 
 @dataclass(frozen=True)
@@ -290,8 +288,6 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
     first, second = pairs_of(len(scores.runs))
     numbers, codes_of = compared.pair_words.numbers, compared.pair_words.choices
     kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else CHANCES)]
-    if codes_of["elsewhere"].any():
-        kinds += ELSEWHERE_COLUMNS
     pairs = {name: pack(numbers[name][:, both]) for name in kinds}
     pairs |= {name: pack(numbers[name][:, both], "<u4") for name in wording.WHOLE}
     closely = np.unique(np.concatenate([compared.tested.first[both], compared.tested.second[both]]))

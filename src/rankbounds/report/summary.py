@@ -78,7 +78,6 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
         as_well = f"; {counted(others, runs)} may also be first" if others else ""
         sure = f"{1 - settings['alpha']:.0%} confidence for all runs at once"
         said.append(f"Among the {len(runs)} runs, {whose} ranks {place}{as_well} ({sure}).")
-        said += [compared.leader_words()] if compared.leader_words() else []
     if alike:
         whose = "it" if alone else runs[leader]
         said.append(

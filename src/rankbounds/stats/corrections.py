@@ -42,9 +42,6 @@ class Correction:
     """Corrected p-values of pairs from scores by measure, system and topic, for corrections that resample scores."""
     family_wise: bool = True
     """Does it bound the probability of any false positive over all pairs?"""
-    holm_within: bool = True
-    """Does Holm's correction over a run's own pairs separate whatever this one separates of them? Where not, places of
-    a run by itself could lie outside of those for all runs, and they are taken to be the same."""
     words: str = ""
     """What corrected p-values come from, given the test of one pair (``alone``) and the ``pairs``."""
     level: str = ""
@@ -213,12 +210,12 @@ CORRECTIONS = {
             "{pairs}", source="benjamini1995controlling",
         ),
         Correction(
-            "tukey", of_scores=over_all_pairs, holm_within=False, words="randomised, paired Tukey HSD over {pairs}",
+            "tukey", of_scores=over_all_pairs, words="randomised, paired Tukey HSD over {pairs}",
             level="0 to 14% of samples, with the least power where one system is far off",
             source="carterette2012multiple",
         ),
         Correction(
-            "max-t", of_scores=max_t, holm_within=False, words="largest t in resampled topics over {pairs}",
+            "max-t", of_scores=max_t, words="largest t in resampled topics over {pairs}",
             level="0 to 8% of samples", source="romano2005exact",
         ),
     )

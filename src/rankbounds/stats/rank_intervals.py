@@ -2,13 +2,9 @@
 
 A system ranks behind every system shown to be better, and before every one shown to be worse: its rank lies between 1 +
 the number of the former and the number of systems - that of the latter. The corrected p-values of the comparison decide
-what is shown, so that ranks, letters and verdicts cannot contradict each other. There are two kinds (Mogstad, Romano,
-Shaikh and Wilhelm 2024, "Inference for ranks"):
-
-- ``places``: if the correction bounds the probability of *any* wrong statement over all pairs by alpha, the intervals
-  of all systems hold together with probability 1 - alpha;
-- ``own_places``: Holm's correction over a system's comparisons with the others alone. It is narrower, and holds with
-  probability 1 - alpha for a system chosen in advance.
+what is shown, so that ranks, letters and verdicts cannot contradict each other. If the correction bounds the
+probability of *any* wrong statement over all pairs by alpha, the intervals of all systems hold together with
+probability 1 - alpha (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks").
 """
 
 from __future__ import annotations
@@ -16,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
-from rankbounds.stats.corrections import correct_p_values
 
 
 def observed_places(merits: Floats) -> Ints:
@@ -31,27 +26,9 @@ def places(systems: int, first: Ints, second: Ints, lead: Floats, separated: Fla
 
     ``lead`` is above 0 where the first system of a pair is the better one.
     """
-    return _ends(systems, first, second, lead, separated, separated)
-
-
-def own_places(
-    systems: int, first: Ints, second: Ints, lead: Floats, p_values: Floats, alpha: float
-) -> tuple[Ints, Ints]:
-    """Return each system's rank interval, from its own comparisons with all others."""
-    p, others = np.ones((systems, systems)), ~np.eye(systems, dtype=bool)
-    p[first, second] = p[second, first] = p_values
-    p[others] = correct_p_values(p[others].reshape(systems, -1), "holm").ravel()
-    return _ends(systems, first, second, lead, p[first, second] < alpha, p[second, first] < alpha)
-
-
-def _ends(
-    systems: int, first: Ints, second: Ints, lead: Floats, of_first: Flags, of_second: Flags
-) -> tuple[Ints, Ints]:
-    """Return the ranks that shown differences leave to each system."""
-    first_better, second_better = lead > 0, lead < 0
+    first_better, second_better = (lead > 0) & separated, (lead < 0) & separated
     worse, better = (
-        np.bincount(first[one & of_first], minlength=systems)
-        + np.bincount(second[other & of_second], minlength=systems)
+        np.bincount(first[one], minlength=systems) + np.bincount(second[other], minlength=systems)
         for one, other in ((first_better, second_better), (second_better, first_better))
     )
     return 1 + better, systems - worse
