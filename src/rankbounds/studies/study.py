@@ -95,12 +95,16 @@ PARAMETERS = {
 }
 """What docstrings and the command's help say of the parameters of studies."""
 
-COUNTS = {
-    **dict.fromkeys(("seed", "first_seed", "best", "pool_depth", "judged_depth", "simulations"), 0),
-    **dict.fromkeys(("seeds", "depths", "depth", "pairs", "resamples", "digits"), 1),
-    **dict.fromkeys(("collections", "n_documents", "topics"), 1),
+COUNTS = ("seeds", "depths", "depth", "pairs", "resamples", "digits", "collections", "n_documents", "topics")
+ALLOWED: dict[str, tuple[Callable[[float], bool], str]] = {
+    **dict.fromkeys(COUNTS, (lambda one: one >= 1, "be at least 1")),
+    **dict.fromkeys(
+        ("seed", "first_seed", "best", "pool_depth", "judged_depth", "simulations"),
+        (lambda one: one >= 0, "be at least 0"),
+    ),
+    **dict.fromkeys(("q", "shares"), (lambda one: 0 <= one <= 1, "lie between 0 and 1")),
+    "time_limit": (lambda one: one > 0, "be above 0"),
 }
-"""The least that a number may be, by the setting."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,18 +190,15 @@ class Study:
             if not several and self.settings.get(name) and name != "rhos":  # without them there may be bits
                 raise UsageError(f"{name} needs at least one value.")
             for one in several:
-                if name in COUNTS and one is not None and not (isinstance(one, Real) and float(one) >= COUNTS[name]):
-                    raise UsageError(f"{name} must be at least {COUNTS[name]}, not {one}.")
+                holds, words = ALLOWED.get(name, (None, ""))
+                if holds is not None and one is not None and not (isinstance(one, Real) and holds(float(one))):
+                    raise UsageError(f"{name} must {words}, not {one}.")
                 if name in MEASURED:
                     parse_measure(one)
                 if name in ("p", "persistences"):
                     check_persistence(one)
                 if name in ("alpha", "confidence", "precisions", "limits"):
                     check_share(name, one)
-                if name in ("q", "shares") and not 0 <= one <= 1:
-                    raise UsageError(f"{name} must lie between 0 and 1, not {one:g}.")
-                if name == "time_limit" and not one > 0:
-                    raise UsageError(f"{name} must be above 0, not {one:g}.")
 
     def _build_docstring(self) -> str:
         entries = "\n".join(f"{name}\n    {PARAMETERS[name]}" for name in self.parameters)
@@ -258,10 +259,7 @@ class Study:
         figsize: tuple[float, float] | Callable[[StudyResult], tuple[float, float]] = (5.0, 3.4),
         panels: Callable[[StudyResult], tuple[int, int]] | None = None,
     ) -> Callable[[Callable[..., None]], Callable[..., Any]]:
-        """Add a figure: a function that draws a result on axes, or on an array of ``panels`` (rows and columns).
-
-        ``figsize`` is that of a new figure.
-        """
+        """Add a figure: a function that draws a result on axes, or on an array of ``panels`` (rows and columns)."""
 
         def add(drawing: Callable[..., None]) -> Callable[..., Any]:
             @figure
@@ -311,7 +309,6 @@ def _of_type(name: str, text: str, like: Any) -> Any:
 
 
 def _plain_setting(name: str, value: Any) -> Any:
-    """A setting as JSON holds it, measures by their labels."""
     if name == "measures":
         return [str(measure) for measure in parse_measures(value)]
     if name in MEASURED:
@@ -415,16 +412,3 @@ def draw_series(axes: Axes, rows: Rows, x: str, y: str, label: str = "{measure}"
 
 def _numbers(rows: Rows, name: str) -> Floats:
     return np.array([row[name] for row in rows], dtype=np.float64)
-
-
-def draw_boxes(axes: Axes, values: Sequence[Floats], names: Sequence[str], label: str) -> None:
-    """Draw a box from quartile to quartile per set of values, the median in colour; whiskers within 1.5 boxes."""
-    axes.axhline(0, color="0.8", linewidth=0.8, zorder=0)
-    flier = {"markersize": 2, "alpha": 0.3, "rasterized": True}
-    boxes = axes.boxplot(values, whis=1.5, widths=0.6, patch_artist=True, flierprops=flier)
-    for box in boxes["boxes"]:
-        box.set(facecolor="white", edgecolor=COLOURS[0])
-    for line in boxes["medians"]:
-        line.set(color=COLOURS[1])
-    axes.set_xticks(range(1, len(names) + 1), names, rotation=30 if len(names) > 6 else 0)
-    axes.set_ylabel(label)

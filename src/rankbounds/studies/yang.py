@@ -22,7 +22,6 @@ from rankbounds.studies.study import (
     Rows,
     StudyResult,
     compare_printed,
-    draw_boxes,
     extremes,
     list_words,
     pivot,
@@ -44,7 +43,6 @@ LENGTH = 4096
 RHOS = ("1.1", "1.2", "1.4", "1.7", "2.0")
 SHOWN_RHO = "1.4"
 """The bands that Figure 4 shows."""
-LEVELS = ("systems", "lists", "documents")
 DISORDER = {
     "ties": "tied scores",
     "rank_against_score": "rank against score",
@@ -83,9 +81,8 @@ def ties_by_level(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # noqa: 
         f"{tied['documents']:.1%} of documents in {tied['systems']:.1%} of systems have the score of the one before; "
         f"stated ranks contradict scores for {contradicted['documents']:.1%} of documents."
     )
-    table = [{"what": row["what"]} | {name: f"{row[name]:.1%}" for name in LEVELS} for row in rows]
     size = {"runs": len(checked), "lists": lists, "documents": lines}
-    return StudyResult(rows, answer, tables={"Share affected": table}, settings=size)
+    return StudyResult(rows, answer, settings=size)
 
 
 @study("Yang, Moffat and Turpin 2016, Table 2")
@@ -324,9 +321,12 @@ def boxes_of_changes(result: StudyResult, axes: Any) -> None:
     names = [name.removeprefix(BANDS) for name in changes.treatments]
     for measure, panel in enumerate(axes.flat):
         lost = [changes.differences(treatment, measure) for treatment in range(len(names))]
-        draw_boxes(panel, lost, names, "lost on a topic")
+        panel.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+        look: dict[str, Any] = {"medianprops": {"color": COLOURS[1]}, "boxprops": {"color": COLOURS[0]}}
+        panel.boxplot(lost, widths=0.6, flierprops={"markersize": 2, "alpha": 0.3, "rasterized": True}, **look)
+        panel.set_xticks(range(1, len(names) + 1), names, rotation=30 if len(names) > 6 else 0)
         panel.set_title(str(changes.measures[measure]), fontsize=9)
-        panel.set_xlabel("growth of bands, rho, or rounding")
+        panel.set(xlabel="growth of bands, rho, or rounding", ylabel="lost on a topic")
 
 
 @change_by_banding.figure(**BY_MEASURE)

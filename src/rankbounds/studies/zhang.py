@@ -31,6 +31,8 @@ PRINTED_RANKS = {
 PRECISIONS = (1e-2, 1e-4, 1e-8)
 VECTOR_SHOWN = 40
 """How many ranks of R_G and R_L a table shows."""
+METHODS = ("relaxed", "greedy")
+METHODS_COMPARED = ("greedy", "relaxed", "exact")
 
 
 @study("Zhang, Park and Moffat 2008, Table 1, Figure 1")
@@ -107,11 +109,6 @@ def range_by_persistence(
     return StudyResult(rows, answer, tables={f"{score} at p = {p:g}": table})
 
 
-METHODS = ("relaxed", "greedy")
-SOUND = ("relaxed", "exact", "with_residuals")
-METHODS_COMPARED = ("greedy", *SOUND)
-
-
 @range_by_persistence.figure()
 def range_of_score(result: StudyResult, axes: Axes) -> None:
     """The range of a score over all persistences, and the vectors R_G and R_L (Figure 2)."""
@@ -125,7 +122,7 @@ def range_of_score(result: StudyResult, axes: Axes) -> None:
     panels=lambda result: (len(result.settings["scores"]), len(result.settings["persistences"])),
 )
 def panels_of_scores(result: StudyResult, axes: Any) -> None:
-    """The same for several scores and persistences; below p = 0.5 by the exact range, close to 0 or 1 (Figure 3)."""
+    """The same for several scores and persistences; below p = 0.5 by the exact range (Figure 3)."""
     settings = result.settings
     for row, score in enumerate(sorted(settings["scores"], reverse=True)):
         for column, p in enumerate(settings["persistences"]):
@@ -167,38 +164,35 @@ def deciding_by_persistence(
     Zhang, Park and Moffat end with this question. System A is published at one persistence, system B at another. A's
     score is converted to B's persistence, where B's printed score lies either inside A's range, which decides nothing,
     or outside. The study counts the decisions of the greedy, relaxed and exact ranges, and how many are wrong,
-    according to the runs. Unjudged documents count as non-relevant, except in ``with_residuals``: there both residuals
-    are published, and the relaxed range decides whatever the unjudged documents are. ``pairs`` pairs of runs are drawn
-    (for single topics, each with a topic); for means there may be fewer.
+    according to the runs. Unjudged documents count as non-relevant. ``pairs`` pairs of runs are drawn (for single
+    topics, each with a topic); for means there may be fewer.
     """
     if len(set(persistences)) < 2:
         raise rb.UsageError("The study needs two persistences at least.")
-    scores = rb.evaluate(qrels, runs, [rb.RBP(p=p) for p in persistences])
+    scores = rb.evaluate(qrels, runs, [rb.RBP(p=p) for p in persistences], bounds="none")
     if len(scores.runs) < 2:
         raise rb.UsageError("The study needs two runs at least.")
-    known_topics = ~np.isnan(scores.value).any(axis=(0, 2))
-    values, residuals = (part[:, known_topics] for part in (scores.value, scores.high - scores.low))
-    topics = values.shape[1]
+    values = scores.value[:, ~np.isnan(scores.value).any(axis=(0, 2))]
+    number, topics = values.shape[:2]
     if not topics:
         raise rb.UsageError("The runs share no judged topic.")
     rng = np.random.default_rng(seed)
-    of_topics = _draw_pairs(rng, values.shape[0], pairs, topics)
-    of_means = _draw_pairs(rng, values.shape[0], pairs, None)
-    # For each number of topics: the scores of A and of B by pair and persistence, then their residuals.
+    one, topic = rng.integers(number, size=pairs), rng.integers(topics, size=pairs)
+    first, second = np.divmod(rng.permutation(number * number), number)  # no pair comes twice
+    different = np.flatnonzero(first != second)[:pairs]
+    # For each number of topics: the scores of A and of B, by pair and persistence.
     drawn = {
-        1: [part[chosen, of_topics[2]] for part in (values, residuals) for chosen in of_topics[:2]],
-        topics: [part.mean(axis=1)[chosen] for part in (values, residuals) for chosen in of_means[:2]],
+        1: [values[one, topic], values[(one + rng.integers(1, number, size=pairs)) % number, topic]],
+        topics: [values.mean(axis=1)[chosen[different]] for chosen in (first, second)],
     }
     moves = itertools.permutations(enumerate(persistences), 2)
     steps = list(itertools.product(drawn.items(), moves, digits))
     rows = []
-    for (count, arrays), ((at_from, p), (at_to, to)), known in track(steps, progress, len(steps)):
-        moved, met, open_moved, open_met = arrays
+    for (count, (moved, met)), ((at_from, p), (at_to, to)), known in track(steps, progress, len(steps)):
         truth = np.sign(moved[:, at_to] - met[:, at_to])
-        parts = (moved[:, at_from], met[:, at_to], open_moved[:, at_from], open_met[:, at_to])
-        printed = zip(*(np.round(part, known).tolist() for part in parts), strict=True)
-        decisions = [_decisions(*each, p=p, to=to, time_limit=time_limit, digits=known, topics=count)
-                     for each in printed]  # fmt: skip
+        printed = (np.round(part, known).tolist() for part in (moved[:, at_from], met[:, at_to]))
+        decisions = [_decisions(a, b, p, to, time_limit, digits=known, topics=count)
+                     for a, b in zip(*printed, strict=True)]  # fmt: skip
         row = {"topics": count, "digits": known, "from": p, "to": to, "pairs": len(truth)}
         for method in METHODS_COMPARED:
             decided = np.array([each[method] for each in decisions])
@@ -208,34 +202,15 @@ def deciding_by_persistence(
     return StudyResult(rows, _answer(rows), settings={"runs": len(scores.runs), "topics": topics})
 
 
-def _draw_pairs(rng: np.random.Generator, runs: int, pairs: int, topics: int | None) -> Any:
-    """Pairs of different runs, in random order, and a topic for each; without topics no pair comes twice."""
-    if topics is None:
-        first, second = np.divmod(rng.permutation(runs * runs), runs)
-        different = first != second
-        return first[different][:pairs], second[different][:pairs]
-    first = rng.integers(runs, size=pairs)
-    return first, (first + rng.integers(1, runs, size=pairs)) % runs, rng.integers(topics, size=pairs)
-
-
-def _decisions(
-    a: float, b: float, open_a: float, open_b: float, *, p: float, to: float, time_limit: float, **known: int
-) -> dict[str, int]:
-    """By method: 1 where A, moved from p, is surely higher than B, -1 where it is lower, 0 where neither is sure."""
-    met = rb.rbp.Published(b, to, residual=open_b, **known)
+def _decisions(a: float, b: float, p: float, to: float, time_limit: float, **known: Any) -> dict[str, int]:
+    """Return by method 1 where A, moved from p, is surely higher than B, -1 where lower, 0 where neither is sure."""
+    ends = rb.rbp.Published(b, to, **known).score_range
     greedy, relaxed = (rb.rbp.transfer(a, p, to, method=method, **known) for method in ("greedy", "relaxed"))
-    with_residual = rb.rbp.transfer(a, p, to, method="relaxed", residual=open_a, **known)
-    decided = {
-        "greedy": _side(greedy, b, b),
-        "relaxed": _side(relaxed, *met.score_range),
-        "with_residuals": _side(with_residual, met.score_range[0], met.total_range[1]),
-    }
-    decided["exact"] = decided["relaxed"]
+    decided = {"greedy": _side(greedy, b, b), "relaxed": _side(relaxed, *ends)}
     # The exact range holds the greedy vectors and lies within the relaxed range: only between them is it needed.
-    if not decided["relaxed"] and _side(greedy, *met.score_range):
-        exact = rb.rbp.transfer(a, p, to, method="exact", time_limit=time_limit, **known)
-        decided["exact"] = _side(exact, *met.score_range)
-    return decided
+    if decided["relaxed"] or not _side(greedy, *ends):
+        return decided | {"exact": decided["relaxed"]}
+    return decided | {"exact": _side(rb.rbp.transfer(a, p, to, time_limit=time_limit, **known), *ends)}
 
 
 def _side(there: Any, low: float, high: float) -> int:
@@ -248,8 +223,6 @@ def _answer(rows: Rows) -> str:
         own = [row for row in rows if row["topics"] == count]
         shares = {method: np.mean([row[method] for row in own]) for method in METHODS_COMPARED}
         wrong = {method: np.mean([row[f"{method}_wrong"] for row in own]) for method in METHODS_COMPARED}
-        told = ", ".join(
-            f"{method.replace('_', ' ')} {shares[method]:.1%} ({wrong[method]:.1%} wrongly)" for method in shares
-        )
+        told = ", ".join(f"{method} {shares[method]:.1%} ({wrong[method]:.1%} wrongly)" for method in shares)
         sentences.append(f"{'One topic' if count == 1 else f'Mean over {count} topics'}: pairs decided {told}.")
     return " ".join(sentences)
