@@ -99,7 +99,6 @@ def parse(given: Sequence[str]) -> argparse.Namespace:
 
 
 def _command_of(given: Sequence[str]) -> Command | None:
-    """Return the command that the first words name; other packages are asked for those that are not ours."""
     named = [" ".join(given[:words]) for words in (2, 1) if not any(" " in word for word in given[:words])]
     ours = our_commands()
     known = ours if given[0].startswith("-") or not ours.keys().isdisjoint(named) else known_commands()
@@ -112,7 +111,6 @@ def _show(text: str) -> NoReturn:
 
 
 def _answer(given: Sequence[str]) -> NoReturn:
-    """Answer options of the program itself, and reject unknown commands."""
     from rankbounds.commands.console import help as about
 
     asked = {*given} & {"-h", "--help", "--help-all"}

@@ -203,9 +203,7 @@ SYNONYMS = {
     "random_state": ("seed",),
     "n_jobs": ("threads",),
 }
-"""What people may write for a keyword, and the keywords that are meant."""
 DEPTHS = frozenset({"k", "cutoff", "cut_off", "depth", "at", "top_k"})
-"""What people may write for the depth of a measure."""
 
 
 class RankboundsWarning(UserWarning):

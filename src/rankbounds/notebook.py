@@ -12,9 +12,7 @@ from typing import Any
 from rankbounds.errors import escape_acting
 
 SHOWN_ROWS = 20
-"""A notebook shows this many rows of a longer table, and says how many more there are."""
 LONGEST_LINE = 24
-"""Longer text in a cell may take several lines."""
 _TABLE = "border-collapse:collapse;table-layout:auto;margin:.4em 0;font-variant-numeric:tabular-nums;color:inherit"
 _CELL = "padding:.12em .7em"
 _RULE = "border-bottom:1px solid rgba(128,128,128,.35)"

@@ -29,7 +29,6 @@ _BESIDE = re.compile(r"([^\s\[]+) ([\[(+].*|[a-zA-Z^])")
 _MINUS = re.compile(r"(?<![\w.)}-])-(?=\.?\d)")
 _SENTENCE_END = re.compile(r"(?<=[\w)%][.?])\s+(?=\w)")
 _MEASURE = re.compile(r"([^\s(@]+)([(@]\S*)( ↓)?")
-"""The name of a measure, and its depth and parameters."""
 
 
 @dataclass(frozen=True)

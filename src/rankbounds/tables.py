@@ -34,12 +34,10 @@ TABLE_FORMATS = ("table", "markdown", "latex", "html")
 ROUNDING = 1e-12
 """Numbers that people read are 0 where they are smaller than this."""
 GAP = "  "
-"""What stands between columns."""
 WORDS_OF_SENTENCE, SCANT_SENTENCE = 3, 16
 """How many words make a sentence, and how few cells a column of them can do with. Where there is room they get a third
 of the line, or half of it where they matter most."""
 TYPED = ("--", "-m ")
-"""How options begin."""
 
 _LATEX_SPECIAL = str.maketrans(
     {character: rf"\{character}" for character in "{}_&%$#"}
@@ -64,7 +62,6 @@ class Table:
     importance: Sequence[int] = ()
     """Columns in the order in which a narrow terminal makes room for them; those not named follow from the left."""
     strong: frozenset[tuple[int, int]] = frozenset()
-    """Row and column of cells that stand out."""
     belongs: Mapping[int, int] = field(default_factory=dict)
     """Columns such as intervals, and the number that each is about: a narrow terminal shows both or neither."""
 
@@ -116,8 +113,6 @@ class Table:
         return write_latex(self, caption)
 
     def _cells(self, written: Callable[[str], str], bold: Callable[[str], str]) -> list[list[str]]:
-        """Return the cells in a format; in strong ones the number is bold, not its bounds."""
-
         def cell(text: str, is_strong: bool) -> str:
             value, space, rest = text.partition(" ") if is_strong else (text, "", "")
             return (bold(written(value)) if is_strong else written(value)) + space + written(rest)
@@ -198,7 +193,6 @@ class _Layout:
         return dict(sorted(chosen.items()))
 
     def _together(self, column: int) -> set[int]:
-        """The column, what it is about, and what else is about that."""
         owner = self.belongs.get(column, column)
         return {owner, *(each for each, about in self.belongs.items() if about == owner)}
 
@@ -291,7 +285,6 @@ def signed(value: float | None) -> str:
 
 
 def _rounded_off(value: float) -> float:
-    """The value, 0 without a sign where no more than rounding is left of it."""
     return 0.0 if abs(value) < ROUNDING else value
 
 

@@ -16,7 +16,6 @@ ELLIPSIS = "…"
 LEAST_NAME, MOST_DISTINCT = 12, 40
 """Names keep at least this many cells, and take up to this many where that keeps them distinct."""
 LEAST_SENTENCE = 24
-"""Cells that a sentence needs at least."""
 FULL = 110
 """Characters behind which a line of an explanation ends only because the next word found no room."""
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
@@ -38,9 +37,8 @@ class Look:
     digits: int = 4
     """Of scores, behind the point."""
     styled: bool = False
-    """May headings and the best be bold?"""
     paper: str | None = None
-    """What LaTeX fits: ``"column"``, ``"text"`` or ``"page"``; None: a column if it can."""
+    """What LaTeX fits: ``"column"``, ``"text"`` or ``"page"``; None: a column."""
 
 
 _LOOK: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 (it is frozen)
@@ -107,7 +105,6 @@ def shorten(names: Sequence[str], width: int) -> list[str]:
 
 
 def _cut(name: str, width: int, share: float) -> str:
-    """The name in ``width`` cells, this share of them for its beginning."""
     if cells(name) <= width:
         return name
     head = beginning(name, round((width - 1) * share))

@@ -11,7 +11,6 @@ from typing import TypeAlias, TypeVar
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how much is done and how much there is to do."""
 
 
 def processors(most: int = 4) -> int:

@@ -501,7 +501,7 @@ def test_scores_keep_what_their_bounds_cover(tmp_path):
     assert rb.Scores.load(tmp_path / "scores.json") == scores
     from rankbounds.evaluation.score_files import join_baseline
 
-    with pytest.raises(rb.DataError, match="4 relevant at most"):
+    with pytest.raises(rb.DataError, match="--most-relevant was 4 and is not given"):
         join_baseline(scores, rb.evaluate(qrels, run, "AP"))
 
 

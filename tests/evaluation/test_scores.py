@@ -364,7 +364,7 @@ class TestJoining:
         np.testing.assert_array_equal(join_baseline(first, scores.run("dense")).value, scores.value[:2])
 
     def test_bounds_of_two_kinds_are_not_mixed(self, scores):
-        with pytest.raises(rb.DataError, match="--bounds unjudged"):
+        with pytest.raises(rb.DataError, match="--bounds was ties and is unjudged"):
             join_baseline(scored(bounds="ties"), scores)
 
     def test_parts_that_one_side_lacks_are_unknown(self, scores):

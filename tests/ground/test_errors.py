@@ -31,7 +31,7 @@ def files(tmp_path_factory):
         ]
         (folder / f"{name}.run").write_text("".join([*lines, lines[0]]))
     (folder / "scores.csv").write_text(
-        "run,query_id,measure,value\n" + "".join(f"r,{q},AP,0.5\n" for q in "12") + "r,all,AP,0.9\n"
+        "run,query_id,measure,seed,value\n" + "".join(f"r,{q},AP,{seed},0.5\n" for q in "12" for seed in "12")
     )
     return folder
 

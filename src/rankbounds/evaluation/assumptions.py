@@ -31,7 +31,6 @@ TOPICS = get_args(Topics)
 PRECISIONS = get_args(Precision)
 OPEN = ("retrieved", "collection")
 CHOICES = {"ties": TIE_RULES, "bounds": BOUNDS, "topics": TOPICS, "score_precision": PRECISIONS, "open": OPEN}
-"""The choices of each argument, by its name."""
 MOST_RELEVANT = 10_000_000
 """A larger limit would not limit anything."""
 
@@ -164,7 +163,6 @@ class Assumptions:
         return rankings if measure.as_retrieved else self.unjudged(rankings)
 
     def _with_ties(self, measure: Measure, assumed: Rankings) -> Floats:
-        """Apply the rule for ties to the measure, once unjudged documents have a value."""
         return assumed.remembered((measure, self.ties), lambda: self._under_ties(measure, assumed))
 
     def _under_ties(self, measure: Measure, assumed: Rankings) -> Floats:
@@ -234,7 +232,6 @@ class Assumptions:
         return np.asarray((unjudged > 0) & (known + unjudged > self.most_relevant))
 
     def _exactness(self, measure: Measure) -> Exactness:
-        """Return how exact the measure's bounds are over the documents to cover."""
         alone = measure.list_only or measure.as_retrieved
         return measure.exactness if alone or self.open == "retrieved" else measure.collection_exactness
 
@@ -265,7 +262,6 @@ class Assumptions:
         return worst, best + measure.open_tail(rankings)
 
     def _in_treated_order(self, measure: Measure, rankings: Rankings, chance: float) -> Rankings:
-        """Return the lists in the best or worst order for this value of unjudged documents."""
         return reorder(rankings, measure.worth(rankings.assume(chance)), best=self.ties == "best")
 
     def cells(
@@ -326,4 +322,3 @@ def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
 
 
 ASSUMPTIONS = tuple(signature(Assumptions).parameters)
-"""The arguments of ``evaluate`` that decide what rankings are scored."""

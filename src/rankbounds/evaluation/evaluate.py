@@ -27,7 +27,6 @@ ENGINE_OPTIONS: dict[str, frozenset[str]] = {
     "stream": frozenset({"threads", "progress", "memory", "scratch"}),
     "spark": frozenset({"master"}),
 }
-"""The engines, and what only some of them take."""
 OF_ENGINES = ("progress", "observe", "memory", "scratch", "master")
 
 
@@ -181,7 +180,6 @@ def evaluate(
 
 
 def _check_engine(engine: str, options: Mapping[str, Any]) -> None:
-    """Reject unknown engines, and options of others."""
     if engine not in ENGINE_OPTIONS:
         known = list(ENGINE_OPTIONS)
         raise UsageError(f'There is no engine "{engine}".{did_you_mean(engine, known)} Known: {", ".join(known)}.')

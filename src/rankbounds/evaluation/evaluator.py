@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 Values = tuple[float, ...]
 Ranked = tuple[list[str], Ints, Iterable[Rankings]]
-"""The queries that a run and the judgments share, their judged topics, and the rankings of these in any order."""
 SHORT = 100
 """Lists of so many documents are ranked in Python: array calls would take longer than the work."""
 LISTS_REMEMBERED = 10_000

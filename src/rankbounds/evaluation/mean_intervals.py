@@ -149,7 +149,6 @@ def _intervals(
     confidence: float,
     degrees: Ints | None = None,
 ) -> tuple[Floats, Floats]:
-    """From means, standard errors and the shares of scores at either end of the range."""
     at_least, at_most = ends
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         reach = _quantiles(number - 1 if degrees is None else degrees, confidence) * error
@@ -187,7 +186,6 @@ def _column(end: Floats | float) -> Floats:
 
 
 def _quantiles(degrees: Ints, confidence: float) -> Floats:
-    """Return the t quantile by degrees of freedom; NaN below one."""
     distinct, place = np.unique(degrees, return_inverse=True)
     found = [student_quantile((1 + confidence) / 2, each) if each > 0 else np.nan for each in distinct.tolist()]
     return np.array(found)[place].reshape(degrees.shape)

@@ -21,7 +21,6 @@ class RunNotes:
     """What a reader of one run's scores must know."""
 
     missing: Sequence[str] = field(default_factory=list)
-    """Judged topics that the run lacks."""
     unknown: Sequence[str] = field(default_factory=list)
     """Topics of the run that nobody judged."""
     tied_topics: int = 0
@@ -29,7 +28,6 @@ class RunNotes:
     tie_range: float | None = None
     """How far the mean of the first measure moves between the worst and the best order of ties."""
     prepared: str = ""
-    """What was done to the run before it was scored."""
     strange_documents: str = ""
     """Where not one document of the run is known to the judgments: what to know about their ids."""
 
@@ -109,7 +107,6 @@ TOPIC_KEYS: dict[str, Callable[[str], str]] = {
     "leading zeros": lambda topic: topic.lstrip("0"),
     "case": str.casefold,
 }
-"""In what ids of topics that mean the same may differ, and what they then have in common."""
 
 
 def notes_of(scores: Scores) -> list[str]:

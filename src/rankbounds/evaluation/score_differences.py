@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rankbounds.measures import Measure
 
 TOLERANCE = 1024 * float(np.finfo(np.float64).eps)
-"""How far apart equal numbers may lie, relative to the scores they come from."""
 
 
 def equal(one: Floats | float, other: Floats | float) -> Flags:

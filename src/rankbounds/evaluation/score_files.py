@@ -45,6 +45,8 @@ Path: TypeAlias = str | os.PathLike[str]
 Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
 
 FORMAT = "rankbounds scores 1"
+BOUNDS = ("bounds", "open", "most_relevant")
+"""The settings of bounds, without which two sets of scores have none in common."""
 
 
 def read_scores(
@@ -291,7 +293,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "without_relevant": _names,
     "origin": _origin,
 }
-"""How the plain fields of saved scores are read."""
 _NOTES: dict[str, Callable[[Any], Any]] = {
     "missing": _names,
     "unknown": _names,
@@ -379,7 +380,6 @@ def fingerprint(origin: Origin) -> dict[str, Any]:
 
 
 def _run_digest(run: Run) -> str:
-    """A sum of a run's queries, documents and scores, whatever their order."""
     keys = run.pairs.keys
     order = np.argsort(keys)  # a third of the time of sorting by score too, which only equal keys need
     if (keys[order[1:]] == keys[order[:-1]]).any():
@@ -393,16 +393,18 @@ def _digest(rows: Iterable[str]) -> str:
     return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
-def _origin_changes(before: Origin, now: Origin) -> list[str]:
-    """Say what changed between two origins: options, topics, documents, grades."""
-
+def _changed_options(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     def words(value: Any) -> str:
         return "not given" if value is None or value is False else "given" if value is True else str(value)
 
-    settings = {name: (before["settings"].get(name), value) for name, value in now["settings"].items()}
-    changes = [
-        f"--{name} was {words(was)} and is {words(value)}" for name, (was, value) in settings.items() if was != value
+    changed = {name.replace("_", "-"): (before.get(name), value) for name, value in now.items()}
+    return [
+        f"--{name} was {words(was)} and is {words(value)}" for name, (was, value) in changed.items() if was != value
     ]
+
+
+def _origin_changes(before: Origin, now: Origin) -> list[str]:
+    changes = _changed_options(before["settings"], now["settings"])
     groups: dict[str, list[str]] = {}
     for topic in {**now["judgments"], **before["judgments"]}:
         was, now_is = before["judgments"].get(topic), now["judgments"].get(topic)
@@ -464,7 +466,6 @@ def join_baseline(saved: Scores, new: Scores) -> Scores:
 
 
 def _check_alike(saved: Scores, new: Scores) -> None:
-    """Refuse to compare what was made otherwise, and say what changed."""
     if set(saved.query_ids) != set(new.query_ids):
         gone, added = (
             [query for query in one.query_ids if query not in set(other.query_ids)]
@@ -475,23 +476,9 @@ def _check_alike(saved: Scores, new: Scores) -> None:
     lacking = [measure for measure in new.measures if measure not in saved.measures]
     if lacking:
         raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
-    if saved.bounds != new.bounds:
-        raise DataError(
-            f"The saved scores have other bounds ({saved.bounds}) than these ({new.bounds}). Save them again with "
-            f"--bounds {new.bounds}."
-        )
-    covered = [
-        scores.open if scores.most_relevant is None else f"{scores.open}, {scores.most_relevant} relevant at most"
-        for scores in (saved, new)
-    ]
-    if covered[0] != covered[1]:
-        raise DataError(
-            f"The bounds of the saved scores cover other documents ({covered[0]}) than these ({covered[1]}). Save them "
-            "again with the same --open and --most-relevant."
-        )
-    if saved.origin is None or new.origin is None:
-        return
-    changes = _origin_changes(saved.origin, new.origin)
+    changes = _changed_options(*({name: one.settings[name] for name in BOUNDS} for one in (saved, new)))
+    if saved.origin is not None and new.origin is not None:
+        changes += _origin_changes(saved.origin, new.origin)
     if changes:
         raise DataError(
             f"The saved scores cannot be compared with these scores: {'; '.join(changes)}. Save them again with the "

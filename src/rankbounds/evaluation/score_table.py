@@ -17,7 +17,6 @@ from rankbounds.paper import PaperTable, table_for_paper
 from rankbounds.tables import Table, number, percent, render_columns, render_rows
 
 UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
-"""Which unjudged documents bounds cover, in words."""
 
 
 def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: bool = False) -> str:
@@ -114,7 +113,6 @@ def open_words(scores: Scores) -> str:
 
 
 def _notes(scores: Scores) -> list[str]:
-    """For each run what its reader must know, in a few words."""
     return [noted.in_brief(scores.measures[0]) for noted in scores.run_notes] if scores.measures else []
 
 
@@ -174,7 +172,6 @@ def _cells(values: Floats, low: Floats, high: Floats, counts: bool) -> list[list
 
 
 def _trec_lines(scores: Scores, mean: Scores, per_topic: bool) -> Iterator[str]:
-    """Lines as trec_eval prints them: for each topic its measures, then the means."""
     names = [trec_name(measure) for measure in scores.measures]
     whole = [measure.total == "sum" for measure in scores.measures]
     # Of single topics trec_eval prints neither logarithms nor that there is one of them.

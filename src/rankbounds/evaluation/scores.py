@@ -30,11 +30,9 @@ Origin: TypeAlias = Mapping[str, Mapping[str, Any]]
 """``judgments``: a sum for each topic; ``settings``: by the name of the option, what it was."""
 
 ALL = "all"
-"""The query id of the mean over topics."""
 FIELDS = ("run", "query_id", "measure", "value", "low", "high")
 """The columns that every row has, in whatever format: these names and their order stay."""
 INTERVAL = ("ci_low", "ci_high")
-"""The columns that rows of means have beside them: a confidence interval over topics."""
 SETTINGS = ("bounds", "open", "most_relevant", "topics", "confidence")
 PARTS = ("residual_unjudged", "residual_tail", "residual_ties")
 """What a residual is made of: unjudged documents retrieved, what lies beyond the list, the range over orders of ties.
@@ -299,7 +297,9 @@ class Scores(Result):
         return take(self, runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 
     def __contains__(self, wanted: object) -> bool:
-        """Is this measure among the scores?"""
+        """Is this measure, or this row, in the scores?"""
+        if isinstance(wanted, Mapping):
+            return wanted in self.rows()
         try:
             return isinstance(wanted, str | Measure | type) and bool(self[wanted].measures)
         except UnknownNameError:
@@ -489,4 +489,3 @@ class Scores(Result):
 
 
 STORED = tuple(one.name for one in fields(Scores) if one.name not in ("make_origin", "settings"))
-"""What files and copies of scores hold."""

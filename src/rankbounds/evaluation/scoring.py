@@ -61,7 +61,6 @@ class JoinedRun(NamedTuple):
     name: str
     joined: Joined
     prepared: str = ""
-    """What was done to the run before."""
     read: Callable[[], Run] | None = None
     """The run itself, for a warning about documents that no judgment knows; None: no warning."""
 
@@ -294,7 +293,6 @@ class JudgedTopics:
     knowing_more: list[str]
     """Topics that know more relevant documents than the assumptions allow."""
     place: str = ""
-    """What messages call the judgments."""
 
     @classmethod
     def of(cls, facts: TopicFacts, assumptions: Assumptions, place: str = "") -> JudgedTopics:
@@ -362,5 +360,4 @@ class JudgedTopics:
 
 
 def _stack(arrays: list[Floats], axis: int = 0) -> Floats:
-    """Stack arrays along a new axis; a single one is not copied."""
     return np.stack(arrays, axis) if len(arrays) > 1 else arrays[0][(slice(None),) * axis + (np.newaxis,)]

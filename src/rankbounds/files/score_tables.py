@@ -104,8 +104,7 @@ class ScoreTable:
     """What to call a run that the file does not name."""
     cells: dict[Key, tuple[float, float, float]] = field(default_factory=dict)
     """Value, low and high."""
-    means: dict[tuple[str, str], float] = field(default_factory=dict)
-    """(run, measure): the mean that the file states."""
+    has_means: bool = False
     clusters: dict[str, str] = field(default_factory=dict)
     """The cluster of each query, if the file has a column of clusters."""
     by_seed: dict[Key, dict[str, float]] = field(default_factory=dict)
@@ -131,7 +130,7 @@ class ScoreTable:
         if seed is not None:
             of_item[seed] = number
         elif query == ALL:
-            self.means[run, measure] = number
+            self.has_means = True
         else:
             self.cells[key] = number, _number(low, place), _number(high, place)
 
@@ -150,8 +149,8 @@ class ScoreTable:
         if not self.cells:
             raise DataError(
                 self.file,
-                MEANS_ALONE if self.means else "the file holds no score.",
-                "Write the scores of topics too (-q in trec_eval and rankbounds)." if self.means else "",
+                MEANS_ALONE if self.has_means else "the file holds no score.",
+                "Write the scores of topics too (-q in trec_eval and rankbounds)." if self.has_means else "",
             )
         return self
 

@@ -349,7 +349,6 @@ def greatest_of_sums(measure: Normalised, topic: OpenTopic, retrieved: Greatest)
 
 
 def _known_relevant(measure: Measure, rankings: Rankings) -> Ints:
-    """How many relevant documents are known, as the measure counts them."""
     facts = rankings.facts
     if not measure.graded:
         return facts.relevant(measure.rel)[rankings.topic]

@@ -145,7 +145,6 @@ class ChoicesFromTheTop:
 
     documents: RetrievedDocuments
     base: Floats
-    """The sum of the terms of judged documents."""
     single: Floats
     """By list and rank, what a document adds alone: its own term, and to judged ones below it."""
     factor: Floats
@@ -247,8 +246,6 @@ class ChoicesFromTheTop:
 
 @dataclass(frozen=True, eq=False)
 class _DocumentsRead:
-    """The unjudged documents in A's lists to the depth, from the top, pair by pair."""
-
     alone: Floats
     """What each adds to A minus what it adds to B, alone; minus infinity for no document."""
     at_a: Floats
@@ -320,7 +317,6 @@ class LinearTerms:
     plus: Floats
     """By cell, the most that the document adds to its list when it is relevant, for itself and for others."""
     minus: Floats
-    """By cell, the least that it adds."""
     known: int
     """How many relevant documents are known, by which the sum is divided at first."""
     averaged: bool = True
@@ -421,7 +417,6 @@ class LinearTerms:
         return {}
 
     def _met(self, one: Ints, other: Ints) -> _Met:
-        """Return what pairs of lists share; cached for the reverse question."""
         key = one.tobytes() + other.tobytes()
         if key not in self._known_meetings:
             starts = np.flatnonzero(np.diff(one, prepend=-1))
@@ -431,7 +426,6 @@ class LinearTerms:
         return self._known_meetings[key]
 
     def _met_by(self, line: int, others: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """What a list shares with each of the others."""
         held, rank = self.documents.held, self.documents.rank
         begin = int(held[:line].sum())
         cells = self._cells[self.documents.document[begin : begin + held[line]]]

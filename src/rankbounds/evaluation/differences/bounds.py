@@ -31,7 +31,6 @@ from rankbounds.threads import in_threads, processors
 Answer: TypeAlias = Callable[[int], Greatest]
 OfTopic: TypeAlias = Callable[[OpenTopic], Greatest | None]
 PAIRS_FOR_THREADS = 1000
-"""From so many pairs on, topics are worked on in threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +200,6 @@ class Arguments:
         return lambda place: OpenTopic(self.lists.by_topic[place], replace(held[place]), self.assumptions)
 
     def _order_is_settled(self) -> bool:
-        """Do all lists stand in one order?"""
         fixed = self.assumptions.ties in ORDERS and self.assumptions.bounds != "both"
         return fixed or all(rankings.tied is None for rankings in self.lists.by_topic)
 
@@ -242,7 +240,6 @@ class Arguments:
         return rankings.open_to(self.most_relevant) if self.most_relevant else rankings
 
     def _with_others(self, measure: Measure, retrieved: Answer) -> Answer:
-        """Extend the answer on retrieved documents to all that are to be covered."""
         if not self.most_relevant:
             return retrieved
 

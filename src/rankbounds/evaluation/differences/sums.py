@@ -52,7 +52,6 @@ class TiedWeights:
     base_most: Floats
     base_least: Floats
     settled: Flags
-    """By list, is its order settled?"""
 
     @classmethod
     def of(cls, measure: RankWeighted | Normalised, rankings: Rankings, assumptions: Assumptions) -> TiedWeights:
@@ -88,7 +87,6 @@ class TiedWeights:
 
     @cached_property
     def _from_rank_0(self) -> list[Floats]:
-        """Prepend a weight of 0, for documents that a list lacks."""
         return [np.pad(weights, ((0, 0), (1, 0))) for weights in (self.most, self.least)]
 
     def net(self, documents: RetrievedDocuments, a: Ints, b: Ints) -> tuple[Floats, Flags, Flags]:
@@ -167,7 +165,6 @@ def documents_of_ratio(measure: IdealRatio, assumptions: Assumptions) -> Choice:
 
 
 def _gaining_and_crowded(measure: IdealRatio, rankings: Rankings, weights: TiedWeights) -> tuple[Flags, Flags]:
-    """Return the unjudged documents that gain, and the lists with many others."""
     gaining = rankings.holes & (weights.most > 0)
     number = np.count_nonzero(gaining, axis=-1)
     if measure.cutoff is None:

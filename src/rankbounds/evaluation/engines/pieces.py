@@ -50,12 +50,10 @@ class ScoredPiece:
     """The scores of some topics of a run, and its warnings."""
 
     name: str
-    """What the piece calls its run."""
     topics: Ints
     """The numbers of the judged topics, ascending."""
     sheet: ScoreSheet
     unknown: list[str]
-    """Topics that nobody judged."""
     prepared: Ints
     """What was done to the piece before it was scored, in numbers."""
     documents: int
@@ -91,10 +89,8 @@ class RunInPieces:
     def __init__(self, scoring: Scoring, topics: int, place: str, name: str | None = None) -> None:
         self.scoring, self.place, self.name = scoring, place, name
         self.tag: str | None = None
-        """What the pieces call the run."""
         self.sheet = ScoreSheet(scoring, topics)
         self.met = np.zeros(topics, dtype=bool)
-        """Which judged topics the run has."""
         self.unknown: list[str] = []
         self.prepared: Ints = np.zeros(4, dtype=np.int64)
         self.documents = 0

@@ -41,7 +41,6 @@ def scratch_folder(below: str | os.PathLike[str] | None = None) -> Iterator[Path
 
 
 MEMORY = 512 << 20
-"""How many bytes to use, about, where nothing is said."""
 PIECE_SHARE = 16
 """The share of the memory that is read at a time: text takes several times its size while it is parsed and joined."""
 
@@ -107,7 +106,6 @@ def _named_files(runs: RunsLike) -> list[tuple[str | None, str]]:
 
 @contextlib.contextmanager
 def _one_warning_per_file(files: Sequence[LargeFile]) -> Iterator[None]:
-    """One warning for a file, not one for each of its pieces."""
     with warnings.catch_warnings(record=True) as met:
         warnings.simplefilter("always")
         yield
@@ -195,7 +193,6 @@ def _nothing_used(file: LargeFile) -> DataError:
 
 
 def _in_order(query_ids: list[str], file: LargeFile) -> list[str]:
-    """Return the topics by first appearance in the file."""
     if not query_ids:
         return []
     hashes, first = file.first_places()

@@ -122,8 +122,6 @@ def _table_by_topic(frame: DataFrame, reading: Reading) -> Any:
 
 @dataclass
 class _Job:
-    """What tasks find in sources, by their numbers."""
-
     session: SparkSession
     scorer: Scorer
     topics: int
@@ -153,7 +151,6 @@ class _Job:
                     self.errors.setdefault(number, error)
 
     def _find(self, sources: Mapping[int, Source], again: bool) -> Iterable[Found]:
-        """What tasks find, in the order of the parts of each source."""
         from pyspark.sql import functions
 
         context = context_of(self.session)

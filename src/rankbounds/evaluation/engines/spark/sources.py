@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 TABLE_ENDINGS = (".parquet", ".parq")
 WRITTEN_BY_SPARK = "_SUCCESS"
-"""The file that Spark leaves in a folder when all parts of a table are written."""
 STRETCH_BYTES = 1 << 22, 1 << 26
 """Of text, at least and at most, in the stretches into which a large file is cut for several tasks."""
 

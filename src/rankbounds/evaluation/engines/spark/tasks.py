@@ -150,7 +150,6 @@ def first_sentence(error: Exception) -> str:
 PIECE_BYTES = 1 << 25
 """How much of a file a task reads at a time where it gets a stretch of it."""
 PIECE_ROWS = 1 << 19
-"""How many rows of a frame a task scores at a time."""
 
 
 class SharedJudgments:
@@ -309,13 +308,11 @@ def _ours(met: Sequence[warnings.WarningMessage]) -> list[RankboundsWarning]:
 
 
 def _as_one(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The contents of several files of one run, each decompressed, as one."""
     contents = [Content.decompressed(row["path"], row["content"]).tobytes() for row in rows]
     return [{**rows[0], "path": rows[0]["table"], "content": b"\n".join(contents)}]
 
 
 def _whole_topics(batches: Iterable[Any]) -> Iterator[Any]:
-    """Regroup Arrow batches, sorted by topic, into tables of whole topics."""
     import pyarrow
     import pyarrow.compute
 
