@@ -6,10 +6,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from rankbounds.arrays import Floats, read_only
+from rankbounds.arrays import Floats, Ints, read_only
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.measures.formulas import IdealRatio, RankWeighted, quotient, weighted_sum
-from rankbounds.measures.measure import Measure
+from rankbounds.measures.measure import Bounds, Measure, smallest_over_numbers
 from rankbounds.measures.parameters import ABOVE_1, parameter
 from rankbounds.rankings.rankings import Rankings
 
@@ -216,9 +216,34 @@ class BinG(Measure):
     trec_names = ("binG",)
 
     def value(self, rankings: Rankings) -> Floats:
-        relevant = rankings.relevant(self.rel)
-        in_vain = np.arange(1, rankings.width + 1) - rankings.relevant_so_far(self.rel)
-        return quotient((relevant / np.log2(2 + in_vain)).sum(axis=-1), rankings.num_relevant(self.rel))
+        found, number = rankings.relevant_so_far(self.rel), rankings.num_relevant(self.rel)
+        return self._mean(rankings.relevant(self.rel), found, number)
+
+    def _mean(self, relevant: Floats, found: Floats, number: Floats) -> Floats:
+        in_vain = np.arange(1, found.shape[-1] + 1) - found
+        return quotient((relevant / np.log2(2 + in_vain)).sum(axis=-1), number)
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        """Among so many unjudged documents relevant, the highest are best and the lowest worst, as for all measures.
+
+        With what is found of one number of them and the divisor of another, it bounds the value of those between.
+        """
+        judged, holes, turned = rankings.assume(0.0), rankings.holes, rankings.num_holes
+        relevant, found = judged.relevant(self.rel), judged.relevant_so_far(self.rel)
+        number, above = judged.num_relevant(self.rel), np.cumsum(holes, axis=-1)
+        below, room = turned[:, None] - above, rankings.room(number)
+
+        def least(line: Ints, first: Ints, last: Ints) -> Floats:
+            lowest = first[:, None] - below[line]
+            marks = relevant[line] + (holes[line] & (lowest > 0))
+            return self._mean(marks, found[line] + np.maximum(lowest, 0), number[line] + np.maximum(last, room[line]))
+
+        def most(line: Ints, first: Ints, last: Ints) -> Floats:
+            marks = relevant[line] + (holes[line] & (above[line] <= last[:, None]))
+            return self._mean(marks, found[line] + np.minimum(above[line], last[:, None]), number[line] + first)
+
+        high = smallest_over_numbers(lambda *between: -most(*between), turned, rankings.width)
+        return smallest_over_numbers(least, turned, rankings.width), -high
 
 
 class G(Measure):

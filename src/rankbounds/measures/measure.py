@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +21,9 @@ from rankbounds.rankings.topic_facts import TopicFacts
 
 Bounds = tuple[Floats, Floats]
 M = TypeVar("M", bound="Measure")
+
+CELLS = 1 << 16
+"""How many numbers are looked at together, so that they stay in the processor's cache."""
 
 
 class MeasureClass(type):
@@ -279,6 +283,28 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
     def __str__(self) -> str:
         return label(self)
+
+
+def smallest_over_numbers(bound: Callable[[Ints, Ints, Ints], Floats], most: Ints, width: int) -> Floats:
+    """Return for each list the smallest value over k, the number of unjudged documents relevant, from 0 to ``most``.
+
+    ``bound`` returns, for lists and a first and a last k each, a lower bound of the values between; where the two are
+    one, the value itself. Spans of k are halved as long as they may hold a smaller value than known.
+    """
+    everyone, none = np.arange(most.size), np.zeros(most.size, dtype=np.int64)
+    best = np.minimum(bound(everyone, none, none), bound(everyone, most, most))
+    spans = np.stack((everyone, none + 1, most - 1))[:, most > 1]
+    while spans.shape[1]:
+        line, first, last = spans
+        middle = (first + last) // 2
+        tried = np.stack((line, middle, middle))
+        parts = np.array_split(np.concatenate((tried, spans), axis=1), 1 + 2 * line.size * width // CELLS, axis=1)
+        reached, below = np.split(np.concatenate([bound(*part) for part in parts]), 2)
+        np.minimum.at(best, line, reached)
+        halves = np.concatenate(((line, first, middle - 1, below), (line, middle + 1, last, below)), axis=1)
+        kept = (halves[1] <= halves[2]) & (halves[3] < best[np.tile(line, 2)])
+        spans = halves[:3, kept].astype(np.int64)
+    return best
 
 
 def label(measure: Measure, prime: str = "") -> str:

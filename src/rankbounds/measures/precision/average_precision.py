@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +22,9 @@ from rankbounds.rankings.ties import (
     reorder,
     sums_before,
 )
+
+OfSums: TypeAlias = Callable[[Floats, Floats], Floats]
+"""A value that follows from a sum of precisions and a number of relevant documents: their quotient, if not told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +114,7 @@ class AP(AveragedPrecisions):
         """A group's relevant unjudged documents can be adjacent to its other relevant ones."""
         worth, depth = rankings.assume(0.5).relevant(self.rel), self.depth(rankings)
         worst, best = (reorder(rankings, worth, best=best) for best in (False, True))
-        return Turns.of(worst, self.rel, depth).least_average(), Turns.of(best, self.rel, depth).greatest_average()
+        return Turns.of(worst, self.rel, depth).least(), Turns.of(best, self.rel, depth).greatest()
 
 
 class SP(AveragedPrecisions):
@@ -212,22 +217,22 @@ class Turns:
 
     def bounds(self) -> Bounds:
         """Return exact bounds: the least and the greatest average over all k."""
-        return self.least_average(), self.greatest_average()
+        return self.least(), self.greatest()
 
-    def greatest_average(self) -> Floats:
-        """Return the greatest average over all k, with the k highest unjudged documents relevant."""
+    def greatest(self, value: OfSums = quotient) -> Floats:
+        """Return the greatest value over all k, with the k highest unjudged documents relevant."""
         holes, number = self._unjudged_counts
         added = self.so_far + number * self.credit
         added *= self.inverse
         added += self.from_below
         added *= holes
-        averages = running_sums(added)
-        averages += self.total[:, None]
-        averages = quotient(averages, self.known[:, None] + number)
-        return np.maximum(quotient(self.total, self.known), averages.max(axis=-1))
+        sums = running_sums(added)
+        sums += self.total[:, None]
+        values = value(sums, self.known[:, None] + number)
+        return np.maximum(value(self.total, self.known), values.max(axis=-1))
 
-    def least_average(self) -> Floats:
-        """Return the least average over all k, with the k lowest unjudged documents relevant."""
+    def least(self, value: OfSums = quotient) -> Floats:
+        """Return the least value over all k, with the k lowest unjudged documents relevant."""
         holes, number = self._unjudged_counts
         at_holes = holes * self.inverse
         added = self.so_far + 1
@@ -236,15 +241,15 @@ class Turns:
         added += at_holes.sum(axis=-1, keepdims=True)
         added -= running_sums(at_holes)  # what is left: unjudged documents below
         added *= holes
-        averages = running_sums(added, upward=True)
-        averages += self.total[:, None]
+        sums = running_sums(added, upward=True)
+        sums += self.total[:, None]
         beside_known = number[..., -1:] - number
         beside_known += holes
         if self.room.any():
             beside_known = np.maximum(beside_known, self.room[:, None])
         beside_known += self.known[:, None]
-        averages = quotient(averages, beside_known)
-        return np.minimum(quotient(self.total, self.known + self.room), averages.min(axis=-1))
+        values = value(sums, beside_known)
+        return np.minimum(value(self.total, self.known + self.room), values.min(axis=-1))
 
     @cached_property
     def _unjudged_counts(self) -> tuple[Floats, Floats]:

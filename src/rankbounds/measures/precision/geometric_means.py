@@ -7,7 +7,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.measures.bpref import Bpref
 from rankbounds.measures.measure import Bounds, Measure
-from rankbounds.measures.precision.average_precision import AP, sum_of_precisions
+from rankbounds.measures.precision.average_precision import AP, Turns, sum_of_precisions
 from rankbounds.rankings.rankings import Rankings
 
 LEAST = 0.00001
@@ -110,11 +110,19 @@ class YAAP(Measure):
 
     def value(self, rankings: Rankings) -> Floats:
         total = sum_of_precisions(rankings, self.rel, rankings.width)
-        with np.errstate(divide="ignore"):  # of nothing, where any number of relevant documents may exist
-            logarithm: Floats = np.log((1 + total) / (1 + rankings.num_relevant(self.rel) - total))
-        return logarithm
+        return _log_odds(total, rankings.num_relevant(self.rel))
+
+    def bounds(self, rankings: Rankings) -> Bounds:
+        turns = Turns.of(rankings, self.rel, rankings.width)
+        return turns.least(_log_odds), turns.greatest(_log_odds)
 
     def least_among(self, rankings: Rankings, lines: Ints, relevant: Floats) -> Floats:
         """It rises with the sum of precisions, least if nothing unjudged in the list is relevant, and falls with R."""
         total = sum_of_precisions(rankings.assume(0.0), self.rel, rankings.width)[lines]
-        return np.log((1 + total) / (1 + relevant - total))
+        return _log_odds(total, relevant)
+
+
+def _log_odds(total: Floats, relevant: Floats) -> Floats:
+    with np.errstate(divide="ignore"):  # of nothing, where any number of relevant documents may exist
+        logarithm: Floats = np.log((1 + total) / (1 + relevant - total))
+    return logarithm

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
-from rankbounds.measures.measure import Bounds, Measure
+from rankbounds.measures.measure import Bounds, Measure, smallest_over_numbers
 from rankbounds.measures.parameters import SHARE, Allowed, parameter
 from rankbounds.rankings.rankings import Rankings, TiedGroups
 
@@ -16,8 +14,6 @@ EXACT_STEPS = 50_000_000
 LEVELS = 512
 EARLY = 32
 """And from those precisions that are reached within so many places of a group, each of which is likely."""
-CELLS = 1 << 16
-"""How many numbers are looked at together, so that they stay in the processor's cache."""
 POINTS = {11: tuple(tenth / 10 for tenth in range(11)), 3: (0.2, 0.5, 0.8)}
 
 
@@ -65,10 +61,10 @@ class Interpolated(Measure):
             highest = found[line] + np.minimum(above[line], last)
             return self._mean(highest, number[line] + np.clip(above[line], first, last))
 
-        low = smallest(least, turned, rankings.width)
+        low = smallest_over_numbers(least, turned, rankings.width)
         if len(self.recalls) == 1:
             return low, most(np.arange(turned.size), np.zeros_like(turned), turned)
-        return low, -smallest(lambda *between: -most(*between), turned, rankings.width)
+        return low, -smallest_over_numbers(lambda *between: -most(*between), turned, rankings.width)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         return np.mean(expected_interpolated(rankings, self.rel, self.recalls), axis=0)
@@ -138,28 +134,6 @@ def highest_precisions(
     precision, more = so_far / np.arange(1, so_far.shape[-1] + 1), so_far + 1
     reached = (recall == 0 or recall * number + rounding < more for recall in recalls)
     return [np.where(enough, precision, 0.0).max(axis=-1) for enough in reached]
-
-
-def smallest(bound: Callable[[Ints, Ints, Ints], Floats], most: Ints, width: int) -> Floats:
-    """Return for each list the smallest value over k from 0 to ``most``.
-
-    ``bound`` returns, for lists and a first and a last k each, a lower bound of the values between; where the two are
-    one, the value itself. Spans of k are halved as long as they may hold a smaller value than known.
-    """
-    everyone, none = np.arange(most.size), np.zeros(most.size, dtype=np.int64)
-    best = np.minimum(bound(everyone, none, none), bound(everyone, most, most))
-    spans = np.stack((everyone, none + 1, most - 1))[:, most > 1]
-    while spans.shape[1]:
-        line, first, last = spans
-        middle = (first + last) // 2
-        tried = np.stack((line, middle, middle))
-        parts = np.array_split(np.concatenate((tried, spans), axis=1), 1 + 2 * line.size * width // CELLS, axis=1)
-        reached, below = np.split(np.concatenate([bound(*part) for part in parts]), 2)
-        np.minimum.at(best, line, reached)
-        halves = np.concatenate(((line, first, middle - 1, below), (line, middle + 1, last, below)), axis=1)
-        kept = (halves[1] <= halves[2]) & (halves[3] < best[np.tile(line, 2)])
-        spans = halves[:3, kept].astype(np.int64)
-    return best
 
 
 def _needed(recall: float, number: Floats, rounding: float = 0.5) -> Floats:

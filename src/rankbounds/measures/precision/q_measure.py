@@ -97,8 +97,8 @@ class Q(AveragedPrecisions):
         if rankings.most_relevant:
             ideal = ideal.with_elsewhere(np.maximum(room - rankings.num_holes, 0.0))
         # Below, an unjudged document counts the relevant ones above it and not their gains: then the lowest are worst.
-        low = turns(self._inverse(ideal), running_sums((credit > 0).astype(np.float64)), room, 1.0).least_average()
-        high = turns(self._inverse(judged), so_far, np.zeros(known.shape), largest).greatest_average()
+        low = turns(self._inverse(ideal), running_sums((credit > 0).astype(np.float64)), room, 1.0).least()
+        high = turns(self._inverse(judged), so_far, np.zeros(known.shape), largest).greatest()
         return low, np.minimum(high, 1.0)
 
     def _bounds_where_all_gain(self, least: Rankings, most: Rankings) -> Bounds:
