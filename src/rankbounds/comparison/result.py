@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from rankbounds.comparison.gate.gate import Condition, Gate
     from rankbounds.comparison.slices import Slices
     from rankbounds.comparison.summary import Summary
-    from rankbounds.comparison.winner import Winner
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -385,12 +384,12 @@ class Comparison(Compared):
         return power_of_pairs(self, power)
 
     @ends_in_a_sentence
-    def winner(self) -> Winner:
+    def winner(self) -> Result:
         """Return the best run's lead, corrected for having been picked as the best of many.
 
         Returns
         -------
-        Winner
+        Result
             Per measure a row against the second, preceded by one against the baseline, if there is one: ``lead`` as
             observed (``run`` minus ``against``), ``corrected_lead``, ``ci_low`` and ``ci_high``, and the number of
             topics on which the two differ (``differing``).

@@ -43,6 +43,7 @@ class Rows(Result):
     named: Sequence[str] = ()
     """The columns of the rows, where tables have them in another order."""
     note: str = ""
+    said: str = ""
 
     @property
     def columns(self) -> Sequence[Column]:  # type: ignore[override]
@@ -57,6 +58,10 @@ class Rows(Result):
     def fields(self) -> tuple[str, ...]:
         """The names of the columns of the rows."""
         return tuple(self.named) or super().fields
+
+    def words(self) -> str:
+        """Return the answer in sentences."""
+        return self.said
 
     def notes(self) -> list[str]:
         """Say what a reader of the numbers must know."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankbounds.comparison.power import sampled
+from rankbounds.comparison.tables import Rows
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, merit
 from rankbounds.measures import Measure
@@ -25,65 +25,12 @@ PICKED = 3
 """From so many runs on the best one was picked among several."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Winner(Result):
-    """The best run by each measure: its lead as observed, and corrected."""
-
-    leads: Sequence[dict[str, Any]]
-
-    @property
-    def columns(self) -> Sequence[Column]:  # type: ignore[override]
-        """Those of the rows."""
-        level, of = f"{self.settings['confidence']:.0%} interval", "corrected_lead"
-        within = interval("ci_low", "ci_high", level, signed, importance=6, of=of)
-        return (
-            Column("measure", importance=8),
-            Column("run"),
-            Column("against", importance=9),
-            Column("lead", cell=lambda row: signed(row["lead"]), importance=5),
-            Column("corrected_lead", cell=lambda row: signed(row["corrected_lead"]), importance=7),
-            within,
-            Column("ci_low", None),
-            Column("ci_high", None),
-            Column("differing", None),
-            Column("p_adjusted", None),
-        )
-
-    def rows(self) -> list[dict[str, Any]]:
-        """List a dict per measure and run compared with the best."""
-        return list(self.leads)
-
-    def words(self) -> str:
-        """Say of each lead how much is left of it."""
-        return "\n".join(map(self.sentence, self.leads))
-
-    def sentence(self, row: dict[str, Any]) -> str:
-        """Say of one lead how much is left of it."""
-        of_baseline, settings = row["against"] == self.settings["baseline"], self.settings
-        named = "the baseline" if of_baseline else "the second"
-        start = (
-            f"{row['measure']}: {row['run']}, the best of {settings['runs'] - of_baseline}, differs by "
-            f"{signed(row['lead'])} from {named}, {row['against']}"
-        )
-        if row["corrected_lead"] is None:
-            return f"{start}, on {row['differing']} of {settings['topics']} topics: how much is chance is not known."
-        picked = "it was" if of_baseline else "both were"
-        within = f"{settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
-        p, excludes = row["p_adjusted"], row["ci_low"] > 0 or row["ci_high"] < 0
-        none = f" Corrected for {settings['comparisons']:,} comparisons, no difference is shown ({p_words(p)})."
-        contradicts = p is not None and p >= settings["alpha"] and excludes
-        return (
-            f"{start}; corrected for selection ({picked} picked by these scores), by "
-            f"{signed(row['corrected_lead'])} ({within}).{none * contradicts}"
-        )
-
-
-def find_winners(comparison: Comparison) -> Winner:
+def find_winners(comparison: Comparison) -> Result:
     """Find the best run by each measure, against the baseline, if any, and the second."""
-    if len(comparison.runs) < PICKED:
+    runs, settings = comparison.runs, comparison.settings
+    if len(runs) < PICKED:
         raise UsageError("With two runs, no winner was selected among several: use the interval of their difference.")
-    baseline = comparison.settings["baseline"]
-    confidence = comparison.settings["confidence"]
+    baseline, confidence = settings["baseline"], settings["confidence"]
     rows: list[dict[str, Any]] = []
     for place, measure in enumerate(comparison.measures):
         values = comparison.scores.value[:, :, place]
@@ -92,19 +39,52 @@ def find_winners(comparison: Comparison) -> Winner:
             continue
         if comparison.clusters is not None:
             merits = comparison.clusters.sum_differences(merits)
-        found = [] if baseline is None else [lead_over_baseline(merits, comparison.runs.index(baseline), confidence)]
-        found.append(lead_over_second(merits, confidence))
+        leads = [] if baseline is None else [lead_over_baseline(merits, runs.index(baseline), confidence)]
         limits = limits_of_differences(measure, values)
-        for lead in found:
+        for lead in [*leads, lead_over_second(merits, confidence)]:
             differing = int(np.count_nonzero(differences(merits[lead.run], merits[lead.against])))
             if too_few(differing, confidence):
                 lead = Lead(lead.run, lead.against, lead.lead)
             p = _p_adjusted(comparison, place, lead)
-            kept = lead if p is None or not _holds_together(comparison, p) else lead.beyond_zero()
-            rows.append(_row(kept, measure, comparison.runs, limits) | {"differing": differing, "p_adjusted": p})
-    settings = {name: comparison.settings[name] for name in ("baseline", "confidence", "alpha", "comparisons")}
-    sizes = {"runs": len(comparison.runs), "topics": sampled(comparison.settings)}
-    return Winner(rows, settings=settings | sizes)
+            if p is not None and _holds_together(comparison, p):
+                lead = lead.beyond_zero()
+            rows.append(_row(lead, measure, runs, limits) | {"differing": differing, "p_adjusted": p})
+    of = "corrected_lead"
+    within = interval("ci_low", "ci_high", f"{confidence:.0%} interval", signed, importance=6, of=of)
+    columns = [
+        Column("measure", importance=8),
+        Column("run"),
+        Column("against", importance=9),
+        Column("lead", cell=lambda row: signed(row["lead"]), importance=5),
+        Column(of, cell=lambda row: signed(row[of]), importance=7),
+        within,
+        *(Column(name, None) for name in ("ci_low", "ci_high", "differing", "p_adjusted")),
+    ]
+    told = {name: settings[name] for name in ("baseline", "confidence", "alpha", "comparisons")}
+    told |= {"runs": len(runs), "topics": sampled(settings)}
+    said = "\n".join(_sentence(row, told) for row in rows)
+    return Rows(lambda: rows, columns, said=said, settings=told)
+
+
+def _sentence(row: dict[str, Any], settings: dict[str, Any]) -> str:
+    """Say of one lead how much is left of it."""
+    of_baseline = row["against"] == settings["baseline"]
+    named = "the baseline" if of_baseline else "the second"
+    start = (
+        f"{row['measure']}: {row['run']}, the best of {settings['runs'] - of_baseline}, differs by "
+        f"{signed(row['lead'])} from {named}, {row['against']}"
+    )
+    if row["corrected_lead"] is None:
+        return f"{start}, on {row['differing']} of {settings['topics']} topics: how much is chance is not known."
+    picked = "it was" if of_baseline else "both were"
+    within = f"{settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
+    p, excludes = row["p_adjusted"], row["ci_low"] > 0 or row["ci_high"] < 0
+    none = f" Corrected for {settings['comparisons']:,} comparisons, no difference is shown ({p_words(p)})."
+    contradicts = p is not None and p >= settings["alpha"] and excludes
+    return (
+        f"{start}; corrected for selection ({picked} picked by these scores), by "
+        f"{signed(row['corrected_lead'])} ({within}).{none * contradicts}"
+    )
 
 
 def _p_adjusted(comparison: Comparison, place: int, lead: Lead) -> float | None:
