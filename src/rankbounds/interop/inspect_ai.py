@@ -40,12 +40,12 @@ def inspect_metric(confidence: float = 0.95) -> Any:
                     float(to_float(one.score.value))
                 )
             values = np.array([np.mean(several) for several in of_sample.values()])
-            found = {"mean": float(values.mean()) if values.size else 0.0}
+            summary = {"mean": float(values.mean()) if values.size else 0.0}
             if values.size > 1:
                 ends = rb.stats.intervals_of_means(values[None], -np.inf, np.inf, confidence)
                 named = zip(("ci_low", "ci_high"), (float(end[0]) for end in ends), strict=True)
-                found |= {name: end for name, end in named if np.isfinite(end)}
-            return found
+                summary |= {name: end for name, end in named if np.isfinite(end)}
+            return summary
 
         compute.__annotations__["scores"] = list[SampleScore]  # Inspect looks at the type itself
         return compute

@@ -73,22 +73,17 @@ def pyterrier_experiment(
     >>> pyterrier_experiment({"bm25": bm25, "monoT5": bm25 >> mono}, topics, qrels, ["nDCG@10"])  # doctest: +SKIP
     """
     systems = list(retr_systems.values()) if isinstance(retr_systems, Mapping) else list(retr_systems)
-    if names is None:
-        names = list(retr_systems) if isinstance(retr_systems, Mapping) else _printed_names(systems)
+    if names is None and isinstance(retr_systems, Mapping):
+        names = list(retr_systems)
+    elif names is None:
+        names = [f"system{at}" if hasattr(system, "columns") else str(system) for at, system in enumerate(systems, 1)]
     if len(names) != len(systems) or len(set(names)) < len(names):
         raise rb.UsageError(f"{len(systems)} systems need as many names that differ, not {', '.join(map(str, names))}.")
     asked = set(topics["qid"].astype(str))
     runs = {}
     for name, system in zip(names, systems, strict=True):
-        retrieved = (
-            system.transform(topics) if hasattr(system, "transform") and hasattr(system, "__rshift__") else system
-        )
+        is_transformer = hasattr(system, "transform") and hasattr(system, "__rshift__")
+        retrieved = system.transform(topics) if is_transformer else system
         runs[str(name)] = retrieved[retrieved["qid"].astype(str).isin(asked)]
     judged = qrels[qrels["qid"].astype(str).isin(asked)]
     return rb.compare(judged, runs, **options, **({} if measures is None else {"measures": measures}))
-
-
-def _printed_names(systems: Sequence[Any]) -> list[str]:
-    return [
-        f"system{number}" if hasattr(system, "columns") else str(system) for number, system in enumerate(systems, 1)
-    ]

@@ -21,8 +21,7 @@ from rankbounds.measures.naming.parser import trec_name
 from rankbounds.rankings.topic_facts import TopicFacts
 
 T = TypeVar("T")
-_NO_NUMBERS = ("runid", "relstring")
-"""What trec_eval prints and pytrec_eval gives as 0."""
+_NO_NUMBERS = ("runid", "relstring")  # pytrec_eval gives 0
 _WITH_PARAMETERS = re.compile(rf"({'|'.join(sorted(FAMILIES, key=len, reverse=True))})[._]([0-9.,]+)")
 supported_nicknames: dict[str, set[str]] = {
     nickname: {name for name in names if not name.startswith("rbp") and name != "unj"}
@@ -92,9 +91,9 @@ class RelevanceEvaluator:
         if self._topics.isdisjoint(scores):
             return {}
         values = self._prepared.by_name(scores, self.names)
-        return (
-            {query: of_query | self._no_numbers for query, of_query in values.items()} if self._no_numbers else values
-        )
+        if not self._no_numbers:
+            return values
+        return {query: of_query | self._no_numbers for query, of_query in values.items()}
 
 
 def aggregate(name: str, values: Iterable[float]) -> float:
@@ -139,10 +138,7 @@ def _parse(lines: Iterable[str], count: int, column: int, number_in: Callable[[s
 
 
 def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str, float]]:
-    """Return measures by the names under which values are returned, and names whose values are no numbers.
-
-    Parameters of one measure in several names are merged; its usual ones apply if none are given.
-    """
+    """Return measures by the names of their values, parameters in several names merged, and names without numbers."""
     names: dict[str | Measure, None] = {}
     for one in given:
         several = NICKNAMES.get(one) if isinstance(one, str) else None

@@ -48,7 +48,7 @@ def sentence_transformers_evaluator(
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
     def compute_metrics(self: Any, queries_result_list: list[list[dict[str, Any]]]) -> dict[str, dict[int, float]]:
-        found: dict[str, dict[int, float]] = {}
+        metrics: dict[str, dict[int, float]] = {}
         labels = {
             (theirs, depth): f"{ours}@{depth}"
             for theirs, (ours, depths) in _MEASURES.items()
@@ -61,11 +61,11 @@ def sentence_transformers_evaluator(
         mean = scores.mean(confidence)
         for (theirs, depth), label in labels.items():
             of_label = mean[label]
-            found.setdefault(theirs, {})[depth] = float(of_label.value.item())
+            metrics.setdefault(theirs, {})[depth] = float(of_label.value.item())
             for end in ("ci_low", "ci_high"):
                 if np.isfinite(limit := float(getattr(of_label, end).item())):
-                    found.setdefault(f"{theirs}_{end}", {})[depth] = limit
-        return found
+                    metrics.setdefault(f"{theirs}_{end}", {})[depth] = limit
+        return metrics
 
     own = {"compute_metrics": compute_metrics, "__module__": __name__}
     return type("FairEvaluator", (InformationRetrievalEvaluator,), own)(*given, **options)

@@ -74,7 +74,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Entry:
-    """A line per topic and one for all: its name, the measure, and the kind of summary."""
+    """A line per topic and one for all; where documents are compared, ties are ordered the other way around."""
 
     base: str
     name: str
@@ -84,7 +84,6 @@ class Entry:
     of_groups: bool = False
     """Does it read what each group of judgments says, in the place of ``gains``?"""
     order: Order = "trec"
-    """Where documents are compared, ties are broken the other way around."""
 
     def line(self, topic: str, value: float) -> str:
         """The line for a topic; counts, which are summed up, are whole numbers."""
@@ -93,7 +92,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The output: by topic and entry, in trec_eval's order, and over all topics."""
+    """The output by topic and entry, in trec_eval's order, and over all topics; ``missing`` are those of no list."""
 
     topics: list[str]
     entries: list[Entry]
@@ -101,7 +100,6 @@ class Evaluation:
     summary: list[float]
     relstrings: list[str]
     missing: list[str]
-    """Judged topics that the run lacks."""
 
 
 def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) -> Evaluation:

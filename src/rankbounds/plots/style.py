@@ -126,15 +126,12 @@ def _unusable(error: Exception) -> UsageError:
 
 @contextmanager
 def styled(ax: Any) -> Iterator[None]:
-    """Settings of matplotlib for a new figure, in place of those of the user; for axes of the caller's none.
-
-    What shows figures is loaded before: what it sets itself, as in a notebook, would be lost with these settings.
-    """
+    """Settings of matplotlib for a new figure, in place of those of the user; for axes of the caller's none."""
     if ax is not None:
         yield
         return
     drawing = pyplot()
-    try:
+    try:  # what shows figures, as in a notebook, sets something that these settings would hide
         drawing.draw_if_interactive()
     except (ImportError, AttributeError) as error:
         raise _unusable(error) from None
