@@ -75,32 +75,26 @@ def one_score(value):
         (1 + 2**-7, {"bits": "bfloat16"}, 1 + 2**-7),
         (-1 - 2**-6, {"bits": "bfloat16"}, -1 - 2**-6),
         (1 + 2**-30, {"bits": "float32"}, 1.0),
-        (100.4, {"bits": 8}, 100.0),
-        (100.6, {"bits": "8"}, 101.0),
         (12345.6, {"digits": 2}, 12000.0),
         (0.0012345, {"digits": 3}, 0.00123),
-        (12.3456, {"decimals": 2}, 12.35),
     ],
 )
 def test_rounded_scores(value, options, expected):
-    if options.get("bits") in (8, "8"):
-        assert rb.Run(one_score(value)).rounded(**options).score[0] == pytest.approx(expected)
-    else:
-        assert rb.Run(one_score(value)).rounded(**options).score[0] == expected
+    assert rb.Run(one_score(value)).rounded(**options).score[0] == expected
 
 
 def test_rounding_never_changes_an_order():
     rng = np.random.default_rng(3)
     score = np.sort(rng.normal(size=2000) * 10.0 ** rng.integers(-4, 4, 2000))
     run = rb.Run.from_columns(["q"] * 2000, [f"d{at}" for at in range(2000)], score)
-    for options in ({"bits": "float16"}, {"bits": "bfloat16"}, {"bits": 5}, {"digits": 2}, {"decimals": 1}):
+    for options in ({"bits": "float16"}, {"bits": "bfloat16"}, {"digits": 2}):
         assert (np.diff(rb.Run(run).rounded(**options).score) >= 0).all(), options
 
 
 def test_rounding_errors():
     with pytest.raises(rb.DataError, match="does not fit float16"):
         rb.Run(one_score(1e6)).rounded(bits="float16")
-    for options in ({}, {"bits": 8, "digits": 2}, {"bits": "float15"}, {"bits": 0}, {"digits": 0}, {"decimals": -1}):
+    for options in ({}, {"bits": "float16", "digits": 2}, {"bits": "float15"}, {"bits": 8}, {"digits": 0}):
         with pytest.raises(rb.UsageError):
             rb.Run(RUN).rounded(**options)
 

@@ -39,49 +39,29 @@ def band_starts(rho: Rho, depth: int) -> Ints:
     """Return the ranks from 1 to ``depth`` at which a band begins: 1, and after b comes ceil(rho * b)."""
     factor = exact_rho(rho)
     starts = [1]
-    while (after := next_start(factor, starts[-1])) <= depth:
+    while (after := max(starts[-1] + 1, math.ceil(factor * starts[-1]))) <= depth:
         starts.append(after)
     return np.array(starts, dtype=np.int64)
 
 
-def next_start(factor: Fraction, start: int) -> int:
-    """Return where the band after the one that begins at ``start`` begins."""
-    return max(start + 1, math.ceil(factor * start))
-
-
-def rounded(score: Floats, bits: str | int | None, digits: int | None, decimals: int | None) -> Floats:
-    """Return the scores rounded by bits, digits or decimals."""
-    if (bits is not None) + (digits is not None) + (decimals is not None) != 1:
-        raise UsageError("Choose how to round: one of bits, digits or decimals.")
-    if bits is not None:
-        return _in_bits(score, str(bits))
-    places = digits if digits is not None else decimals
-    if places is None or places < (digits is not None) or places > 300:
-        raise UsageError(f"Scores cannot be rounded to {places} {'digits' if digits is not None else 'decimals'}.")
-    form = f".{places - 1}e" if digits is not None else f".{places}f"
-    return np.array([float(format(exact, form)) for exact in score.tolist()])
-
-
-def _in_bits(score: Floats, name: str) -> Floats:
-    if name in FLOATS:
-        largest = {"float32": np.finfo(np.float32).max, "float16": np.finfo(np.float16).max}.get(name, 3.3895e38)
-        if np.abs(score).max() > largest:
-            raise DataError(
-                f"A score of {score[np.argmax(np.abs(score))]:g} does not fit {name}, which ends at {largest:g}. Scale "
-                "the scores first."
-            )
-        if name == "bfloat16":
-            return _bfloat16(score.astype(np.float32)).astype(np.float64)
-        return score.astype(name).astype(np.float64)
-    if not name.isdigit() or not 1 <= int(name) <= 32:
-        hint = did_you_mean(name, list(FLOATS))
-        raise UsageError(f'Bits must be {", ".join(FLOATS)} or a whole number from 1 to 32, not "{name}".{hint}')
-    least, greatest = float(score.min()), float(score.max())
-    if least == greatest:
-        return score
-    steps = 2 ** int(name) - 1
-    level = np.rint((score - least) / (greatest - least) * steps)
-    return least + level * ((greatest - least) / steps)
+def rounded(score: Floats, bits: str | None, digits: int | None) -> Floats:
+    """Return the scores rounded to a kind of numbers, or to significant digits."""
+    if (bits is None) == (digits is None):
+        raise UsageError("Choose how to round: either bits or digits.")
+    if digits is not None:
+        if not 1 <= digits <= 300:
+            raise UsageError(f"Scores cannot be rounded to {digits} digits.")
+        return np.array([float(f"{exact:.{digits - 1}e}") for exact in score.tolist()])
+    if bits not in FLOATS:
+        raise UsageError(f'Bits must be {", ".join(FLOATS)}, not "{bits}".{did_you_mean(str(bits), list(FLOATS))}')
+    largest = {"float32": np.finfo(np.float32).max, "float16": np.finfo(np.float16).max}.get(bits, 3.3895e38)
+    if np.abs(score).max() > largest:
+        raise DataError(
+            f"A score of {score[np.argmax(np.abs(score))]:g} does not fit {bits}, which ends at {largest:g}. Scale the "
+            "scores first."
+        )
+    rough = _bfloat16(score.astype(np.float32)) if bits == "bfloat16" else score.astype(bits)
+    return rough.astype(np.float64)
 
 
 def _bfloat16(score: Floats) -> Floats:

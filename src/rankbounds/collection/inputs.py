@@ -69,11 +69,7 @@ class RunToRead:
 
 @dataclass(frozen=True)
 class Reading:
-    """How judgments and runs are read.
-
-    ``formats`` and ``columns`` describe files and tables that are not recognised; ``source`` selects judgments;
-    ``gain`` may name words for grades.
-    """
+    """How judgments and runs are read."""
 
     formats: Formats | None = None
     source: str | Sequence[str] | None = None

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 class TieKey:
-    """Rank documents of equal score by rising value, and those of equal value by document id down, as in trec_eval.
-
-    Values are compared as numbers if all of them are numbers, else as text.
-    """
+    """Rank documents of equal score by rising value, and those of equal value by document id down, as in trec_eval."""
 
     def __init__(self, docs: list[Any], values: list[Any], source: Source) -> None:
         self._pairs = _of_any_topic(Ids.checked(docs, "a document id", lambda _: Place(source.name)), source)
@@ -128,10 +125,7 @@ def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
 
 
 def _sorted_lists(score: Floats, topic: Ints, *, stable: bool) -> Ints:
-    """Return the order of rows by topic and falling score; unless ``stable``, equal ones may change places.
-
-    Lists of like length are sorted side by side, which is much faster.
-    """
+    """Return the order of rows by topic and falling score; unless ``stable``, equal ones may change places."""
     start = np.flatnonzero(np.diff(topic, prepend=-1))
     length = np.diff(start, append=topic.size)
     width = int(length.max())
@@ -152,11 +146,7 @@ def ranked(run: Run, order: Order = "trec", precision: Precision = "double", tie
 
 
 def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:
-    """Return the order by keys, the most important last, within groups of tied documents; None if already so.
-
-    ``tied`` marks documents in the group of the one before. Most groups have two documents, or are in order: only the
-    others are sorted.
-    """
+    """Return the order by keys, the most important last, within groups of tied documents; None if already so."""
     falls, level = np.zeros(tied.size - 1, dtype=bool), tied[1:]
     for key in reversed(keys):
         falls |= level & (key[1:] < key[:-1])

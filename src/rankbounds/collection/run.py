@@ -337,18 +337,15 @@ class Run(PairTable):
         band = np.searchsorted(band_starts(rho, int(rank.max(initial=1))), rank, side="right")
         return Run._of_pairs(self.name, in_order.pairs, 1 / band, lambda: rank)
 
-    def rounded(self, *, bits: str | int | None = None, digits: int | None = None, decimals: int | None = None) -> Run:
+    def rounded(self, *, bits: str | None = None, digits: int | None = None) -> Run:
         """Return the run with rounded scores, in the order given.
 
         Parameters
         ----------
-        bits : str or int, optional
-            ``"float32"``, ``"float16"``, ``"bfloat16"``, or a whole number b for 2^b evenly spaced levels between the
-            least and the greatest score.
+        bits : str, optional
+            ``"float32"``, ``"float16"`` or ``"bfloat16"``.
         digits : int, optional
             The number of significant decimal digits.
-        decimals : int, optional
-            The number of digits after the point.
 
         Returns
         -------
@@ -363,7 +360,7 @@ class Run(PairTable):
         """
         from rankbounds.collection.bands import rounded
 
-        score = rounded(self.score.astype(np.float64), bits, digits, decimals)
+        score = rounded(self.score.astype(np.float64), bits, digits)
         return Run._of_pairs(self.name, self.pairs, score, lambda: self.stated_rank)
 
     def __repr__(self) -> str:

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.errors import DataError, UsageError
-from rankbounds.files.opening import plain_name
+from rankbounds.files.opening import plain_name, read_text
 from rankbounds.files.queries import is_mark
-from rankbounds.files.records import rows_of_fields
+from rankbounds.files.records import field_lines
 
 
 def unique_names(names: list[str], files: list[str], given: Sequence[bool] | None = None) -> list[str]:
@@ -75,7 +75,10 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
     {'bm25': 'here', 'dense': 'there'}
     """
     groups: dict[str, str] = {}
-    for place, (run, group) in rows_of_fields(path, "run", "group"):
+    for place, fields in field_lines(read_text(os.fspath(path))):
+        if len(fields) != 2:
+            raise DataError(place, f"expected two fields (run, group), but found {len(fields)}.")
+        run, group = (field.decode("utf-8", "surrogateescape") for field in fields)
         if groups.setdefault(run, group) != group:
             raise DataError(place, f'the run "{run}" is in two groups.')
     return groups

@@ -83,10 +83,7 @@ class Subtopics:
 def by_document(
     pairs: Pairs, grade: Floats, subtopic: Ids, importance: Iterable[Any] | None = None, subgroup: Ids | None = None
 ) -> tuple[Pairs, Floats, Subtopics]:
-    """Return every document of a topic once, with its largest grade, and its grades for each subtopic.
-
-    The pairs have a row for each judgment of a document for a subtopic.
-    """
+    """Return every document of a topic once, with its largest grade, and its grades for each subtopic."""
     names, number = subtopic.numbered()
     _, first, code = np.unique(number_pairs([pairs])[0], return_index=True, return_inverse=True)
     rows = np.sort(first)

@@ -138,10 +138,7 @@ class Ids(Sequence[str]):
 
     @classmethod
     def checked(cls, values: Sequence[Any], what: str, place: Callable[[int], Place]) -> Ids:
-        """Read a table's ids: text, whole numbers (as written) or UTF-8; all else is no id.
-
-        ``what`` names the column and ``place`` the row in messages.
-        """
+        """Read a table's ids: text, whole numbers (as written) or UTF-8; all else is no id."""
         try:
             ids = values if isinstance(values, Ids) else cls.of(values)
         except (TypeError, AttributeError, UnicodeEncodeError):
@@ -276,10 +273,7 @@ class Ids(Sequence[str]):
         return np.frombuffer(hashlib.blake2b(self.raw(row), digest_size=16).digest(), dtype="<u8")
 
     def telling_words(self, width: int) -> list[Words]:
-        """Return columns that agree for two ids of one length exactly if the ids do; ``width`` is the longest id's.
-
-        For long ids these are the first words and a cryptographic digest.
-        """
+        """Return columns that agree for two ids of one length exactly if the ids do; ``width`` is the longest id's."""
         words = [self.word(number) for number in range(min(width, LONG // 8))]
         if 8 * width > LONG:
             digests = np.zeros((2, len(self)), dtype=np.uint64)

@@ -107,10 +107,7 @@ class Pairs:
         return topic_ends(self.topic)
 
     def topic_slices(self) -> list[slice | Ints]:
-        """Yield rows in slices of whole topics, each topic's rows together in the order given.
-
-        A slice has at least ``SLICE_ROWS`` if there are so many, and its arrays stay in the cache.
-        """
+        """Yield rows in slices of whole topics, each topic's rows together in the order given."""
         end = self.ends
         in_order = end is not None
         if in_order and len(self) <= SLICE_ROWS:
@@ -277,10 +274,7 @@ def _group(keys: Words) -> tuple[Ints, Ints]:
 
 
 def number_pairs(tables: Sequence[Pairs]) -> list[Ints]:
-    """Return for each table the numbers of its pairs: equal (query, document) pairs have equal numbers in all.
-
-    Pairs are matched by their keys and then compared byte by byte.
-    """
+    """Return for each table the numbers of its pairs: equal (query, document) pairs have equal numbers in all."""
     if len(tables) == 2 and len(tables[0]) and len(tables[1]):
         return _number_two(*tables)
     topics: dict[str, int] = {}

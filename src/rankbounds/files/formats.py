@@ -72,10 +72,7 @@ def read(
     threads: int = 1,
     words: Callable[[str], float] | None = None,
 ) -> Columns:
-    """Read a file in the format ``kind``, or in the format recognised from its contents.
-
-    ``words`` gives the value of a non-numeric token in TREC lines; tables keep such tokens.
-    """
+    """Read a file in the format ``kind``, or in the format recognised from its contents."""
     read_lines = partial(trec.read_lines, lenient=lenient, words=words, threads=threads)
     contents = _read(path, names, pair_of_names(kind)[0], read_lines, threads)
     if not (len(contents) or (contents.pairs.topics and names.of_run)):
@@ -157,10 +154,7 @@ def _from_json(text: Text, kind: str | None, names: ColumnNames) -> Columns:
 
 
 def columns_in(path: str) -> list[str]:
-    """Return the column names of a table, or the keys of its first row; none if this is no such table.
-
-    Reads only the beginning of a file, and nothing of a pipe that could not be read again.
-    """
+    """Return the column names of a table, or the keys of its first row; none if this is no such table."""
     if path.startswith(_PREFIX) or not (os.path.isfile(path) or can_be_read_again(path)):
         return []
     start = _start_of(path)

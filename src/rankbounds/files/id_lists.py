@@ -2,7 +2,7 @@
 
 RAG and memory benchmarks, evaluation frameworks and rerankers keep one row per question, with the retrieved ids, the
 expected ids, or both. An entry is an id, ``(id, score)``, an object with an id and perhaps a score, or a hit with such
-attributes. The tables below hold the known names of columns and fields.
+attributes.
 """
 
 from __future__ import annotations
@@ -207,10 +207,7 @@ def _field(entry: Any, known: Sequence[str], kinds: tuple[type, ...]) -> Any:
 
 
 def entries_of(listed: Any, names: ColumnNames) -> tuple[list[Any], list[Any] | None]:
-    """Return the ids of one question's list, and their values if the entries have them.
-
-    Raises ``TypeError`` if an entry is no id and has none.
-    """
+    """Return the ids of one question's list, and values if entries have them; ``TypeError`` if one has no id."""
     if isinstance(listed, Mapping):
         return list(listed), list(listed.values())
     entries = listed.tolist() if isinstance(listed, np.ndarray) else list(listed)

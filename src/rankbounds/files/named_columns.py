@@ -234,10 +234,7 @@ class Columns:
         names: FoundColumns | None = None,
         **further: Any,
     ) -> Columns:
-        """Make it from columns of equal length; ``names`` are their names in messages.
-
-        Without values the ranks order the documents.
-        """
+        """Make it from columns, called ``names`` in messages; without values the ranks order the documents."""
         where = source if isinstance(source, Source) else Source(source, "row")
         queries, docs = map(_with_length, (query_ids, doc_ids))
         numbers = _with_length(further["ranks"] if values is None else values)
@@ -279,10 +276,7 @@ class Columns:
         return len(self.pairs)
 
     def numbered_runs(self, *, one: bool = False) -> tuple[list[str], Ints]:
-        """Return the names of the runs in order of appearance, and the number of each row's run.
-
-        A row without a name is an error, unless all rows are of ``one`` run.
-        """
+        """Return the names of the runs in order of appearance, and the number of each row's run."""
         ids = self.runs
         if not isinstance(ids, Ids):
             ids = Ids.of(["" if is_missing(name) else str(name) for name in self.runs])

@@ -94,10 +94,7 @@ def expected_shapes(names: ColumnNames) -> str:
 
 
 def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) -> Columns:
-    """Read a dict of dicts, a pandas, polars or pyarrow frame, a ranx object, or rows ``(query, document, value)``.
-
-    ``before`` rows of the source precede those of a frame.
-    """
+    """Read a dict of dicts, a pandas, polars or pyarrow frame, a ranx object, or rows ``(query, document, value)``."""
     package, kind = type(given).__module__.partition(".")[0], type(given).__name__
     if package == "ranx":
         given = given.to_dict()

@@ -144,10 +144,7 @@ def _group_starts(file: Any) -> list[int]:
 
 
 def starts_of_ids(path: str, column: str, rows: int) -> list[int]:
-    """Return rows at least so far apart where the id in a column changes, from 0 to the number of rows.
-
-    They are looked for at the beginnings of row groups, which can be read by themselves.
-    """
+    """Return rows at least so far apart where the id in a column changes, from 0 to the number of rows."""
     import pyarrow.compute
 
     edges = [0]

@@ -6,7 +6,6 @@ lines, or a JSON object, with descriptions if the file has them.
 
 from __future__ import annotations
 
-import html
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -145,6 +144,8 @@ def read_query_texts(path: str) -> dict[str, QueryText]:
 
 
 def _topics(content: str, name: str) -> Entries:
+    import html
+
     for topic in re.finditer(r"<(top|topic)\b([^>]*)>(.*?)(?=</\1>|<\1\b|\Z)", content, re.S | re.I):
         fields: dict[str, str] = {}
         # A field goes up to the next one that begins a line, or to its own end.

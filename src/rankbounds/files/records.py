@@ -1,7 +1,4 @@
-"""Rows of small tables with the place of each: cells between separators, lines, JSON, JSON lines.
-
-Every reader of a small file uses it, and names these places in its errors.
-"""
+"""Rows of small tables with the place of each: cells between separators, lines, JSON, JSON lines."""
 
 from __future__ import annotations
 
@@ -57,15 +54,6 @@ def field_lines(text: Text) -> Iterator[tuple[Place, list[bytes]]]:
         fields = fields_of(line)
         if fields and not fields[0].startswith(b"#"):
             yield Place(text.name, number), fields
-
-
-def rows_of_fields(path: str | os.PathLike[str], *names: str) -> Rows:
-    """Return the lines of a file with these columns; raise if one has more or fewer fields."""
-    for place, fields in field_lines(read_text(os.fspath(path))):
-        if len(fields) != len(names):
-            count = {2: "two", 3: "three", 4: "four"}[len(names)]
-            raise DataError(place, f"expected {count} fields ({', '.join(names)}), but found {len(fields)}.")
-        yield place, [field.decode("utf-8", "surrogateescape") for field in fields]
 
 
 def is_number(token: str | bytes) -> bool:

@@ -67,10 +67,7 @@ class _Stretch:
 
 
 def blocks_of_lines(path: str, size: int, begin: int = 0, end_of_all: int | None = None) -> Iterator[tuple[bytes, int]]:
-    """Yield a text file, or a stretch of whole lines, in blocks of whole lines, and how many lines precede each.
-
-    A block ends with the line in which it reaches ``size`` bytes, as when a whole file is read.
-    """
+    """Yield a text file, or a stretch of whole lines, in blocks of whole lines, and how many lines precede each."""
     before, content = 0, b""
     with stream(path) as opened:
         if begin:
@@ -208,10 +205,7 @@ class LargeFile:
         return size
 
     def stretches(self, size: int) -> list[tuple[int, int]]:
-        """Divide the file into stretches of about so many bytes of text, at boundaries of topics.
-
-        They are rows of Parquet, and bytes of text, which must not be compressed.
-        """
+        """Divide the file into stretches of about so many bytes of text, at boundaries of topics."""
         if self.parquet:
             with parquet.report_damage(self.path):
                 query = named_columns.find_column(parquet.shape_of(self.path)[0], self.names.query)
@@ -235,10 +229,7 @@ class LargeFile:
         return list(itertools.pairwise([*edges, end]))
 
     def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Columns]:
-        """Yield the file in pieces of whole topics; raise as soon as a topic turns up again in a later piece.
-
-        ``begin`` and ``end`` are those of one of its ``stretches``.
-        """
+        """Yield the file in pieces of whole topics; raise as soon as a topic turns up again in a later piece."""
         closed: Words = np.empty(0, dtype=np.uint64)
         for piece in (self._grouped_frames if self.parquet else self._grouped_lines)(begin, end):
             new = Ids.of(piece.pairs.topics).hashes()
@@ -431,10 +422,7 @@ class LargeFile:
         return None
 
     def left_out(self, repeats: bool) -> LeftOutWarning:
-        """Warn about what lenient reading leaves out. Pieces may see a line twice, so they are not asked.
-
-        How many documents are repeated is unknown; the reader of the pieces knows whether any are.
-        """
+        """Warn about what lenient reading leaves out. Pieces may see a line twice, so they are not asked."""
         problems = Problems(lenient=True)
         layout, _ = self._first_line()
         for text in self._texts():

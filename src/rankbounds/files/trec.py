@@ -1,14 +1,9 @@
 """TREC runs and judgments: lines of fields with blanks between them.
 
-A run's line is ``topic Q0 document rank score tag`` (five fields: without the tag or without the Q0, told by what can
-be no rank; three: ``topic document score``), a judgment's ``topic 0 document grade``. Blanks may be tabs and repeat;
-lines may end in CRLF, come in any order, and be empty or, with a ``#`` in front, comments. If the first line of a run
-has more fields after its tag, these are ignored on all lines, as in trec_eval. If the second field of judgments varies,
-it may name subtopics, or judges, and a document may have a line for each of them. Preferences are ``topic group
-subgroup document level``.
-
-Text is read in blocks that stay in the processor's cache. If every line of a block has the same fields with one blank
-between them, the positions of the blanks are the table; any other block takes the general path.
+A run's line is ``topic Q0 document rank score tag`` (or five fields, or ``topic document score``), a judgment's ``topic
+0 document grade``, a preference's ``topic group subgroup document level``. If the second field of judgments varies, it
+may name subtopics, or judges. Text is read in blocks that stay in the processor's cache: if every line of a block has
+the same fields with one blank between them, the positions of the blanks are the table.
 """
 
 from __future__ import annotations
@@ -88,8 +83,7 @@ def read_lines(
     """Read a whole file.
 
     ``words`` gives the value of a non-numeric token. With ``distinct=True`` the caller checks for repeated documents.
-    With ``subtopics``, a document may be judged once for every second field. ``problems`` counts what is left out;
-    without it, a warning does.
+    With ``subtopics``, a document may be judged once for every second field. Without ``problems`` a warning counts.
     """
     warns, problems = problems is None, problems or Problems(lenient)
     first_fields, place = first_line(text)
@@ -437,10 +431,7 @@ def usual_line(text: Text) -> tuple[int, list[bytes], Place]:
 
 
 def _join_blocks(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
-    """Join all blocks into one table; a topic may continue in any later block.
-
-    If all blocks were read directly into the ``whole`` table, they stay there.
-    """
+    """Join all blocks into one table; a topic may continue in any later block."""
     source = Source(text.name, "line", text.before)
     names, numbers = _number_topics([block.topics for block in blocks])
     table = blocks[0].lines

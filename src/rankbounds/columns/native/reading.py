@@ -79,10 +79,7 @@ class Lines:
     def parse(
         self, text: Bytes, block: tuple[int, int], fields: int, query: int, doc: int, value: int
     ) -> tuple[int, Ints, Ints] | None:
-        """Fill the columns from a block of lines; return the number of rows, and its topics with their lengths.
-
-        ``fields`` is the number per line, the others say which of them holds what.
-        """
+        """Fill the columns from a block of lines; return the number of rows, and its topics with their lengths."""
         rows = self.topic.size
         if native.kernel is None or not 0 <= max(query, doc, value) < fields:
             return None
