@@ -1,16 +1,10 @@
 """What the labels claim, corrected by a sample that people judged, with an interval that covers.
 
-Intervals rest on two numbers: the variance of the estimate as its draws show it, and the variance of one draw that
-contradicts its label. Where labels are good the first is next to nothing as long as no error was seen, and errors
-may be among the documents that nobody judged: the second keeps the interval from ending before them, as the upper limit
-for a count of which no case was seen does (Poisson's: minus the logarithm of what the confidence leaves on one side,
-3.7 cases at 95%).
-
-- A size fixed in advance: the root of t^2 * variance + limit^2 * unseen, with Student's or the normal quantile t.
-- Every look: the boundary of Robbins' normal mixture (Annals of Mathematical Statistics 41, 1970; for estimated
-  variances Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Annals of Statistics 52, 2024), with the variance of what
-  was never seen as the mixture's. An interval that leaves out the truth at any look at all does so with probability
-  1 - confidence.
+An interval rests on the variance of the estimate as its draws show it, and on that of one draw that contradicts its
+label: where labels are good, no draw may have shown an error, and the second keeps the interval from ending before
+errors that nobody saw (Poisson's upper limit of a count of 0: 3.7 cases at 95%). With a size fixed in advance, it takes
+Student's quantile; at every look, the boundary of Robbins' normal mixture (Annals of Mathematical Statistics 41, 1970;
+for estimated variances Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Annals of Statistics 52, 2024).
 """
 
 from __future__ import annotations

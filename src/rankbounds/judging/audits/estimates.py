@@ -1,22 +1,12 @@
 """Estimates of scores from labels and documents that people judged in a random order.
 
-Before each judgment the score of a run is known up to the documents that are left: the score that is expected from the
-judgments so far, with labels calibrated on them, is G, and D_i is how much it moves with document i. The next document
-is drawn with probability p_i from those that are left, and people say h_i where the label stood for f_i. Then
-
-    X = G + D_i * (h_i - f_i) / p_i
-
-has the score with everybody's judgments as its mean, whatever the labels are and whatever was judged before, because f
-and D come from earlier judgments only: a bad judge costs width and not honesty (Des Raj, Journal of the American
-Statistical Association 51, 1956; with labels as side information as in risk-limiting audits, Shekhar, Xu, Lipton, Liang
-and Ramdas, UAI 2023). The estimate is the mean of all X, each weighted by the inverse of the variance that it was
-expected to have: the square of what was left to draw from, times how unsure labels were. The X minus their mean are
-martingale differences, so that one set of numbers makes intervals for a size fixed in advance and for every look
-(``intervals``).
-
-nDCG, AP and Recall are not sums. They are linearised around what is expected after all judgments, and the linear part
-is estimated as above. What linearisation leaves out is seen in collections drawn from the calibrated labels: its mean
-is added to the estimate, its spread to the error.
+Each judgment gives X = G + D_i (h_i - f_i) / p_i: G is the score expected from the judgments before it and the labels
+calibrated on them, D_i how much it moves with document i, which was drawn with probability p_i, h_i what people say and
+f_i what the label stood for. X is unbiased whatever the labels are (Des Raj, Journal of the American Statistical
+Association 51, 1956; labels as side information: Shekhar and others, UAI 2023). The estimate is the mean of all X, each
+weighted by the inverse of its expected variance; the X minus their mean are martingale differences. nDCG, AP and Recall
+are linearised, and what that leaves out is seen in collections drawn from the calibrated labels: its mean is added to
+the estimate, its spread to the error.
 """
 
 from __future__ import annotations
@@ -65,12 +55,12 @@ class Estimate:
     """Runs by judgments: how far an error of the label would have moved that."""
     weight: Floats
     """The weight of each judgment in the mean."""
-    topics: Floats
-    """Runs by topics: the estimates that the value is the mean of."""
+    value: Floats
+    """The estimate of each run."""
     remainder: Floats | None
     """Runs by draws: what linearisation may leave out of the mean over topics; None for weighted sums."""
     known: Floats
-    """Runs by topics: the scores that are expected with all judgments: exact where nothing that counts is left."""
+    """Of each run, the score that is expected with all judgments: exact where nothing that counts is left."""
     slopes: Floats
     """Runs by documents that nobody judged: what the value gains when the document is relevant instead of not."""
     doubt: Floats
@@ -89,11 +79,6 @@ class Estimate:
     def effective_size(self) -> float:
         """How many judgments of like weight would be as good."""
         return float(self.weight.sum() ** 2 / np.square(self.weight).sum())
-
-    @property
-    def value(self) -> Floats:
-        """The estimate of each run."""
-        return self.topics.mean(axis=1)
 
     @cached_property
     def deviations(self) -> Floats:
@@ -127,7 +112,7 @@ class Estimate:
         unseen = np.square(self.weight * reach).mean(axis=1) / self.weight.sum() ** 2 + hardly_drawn
         unseen[~reach.any(axis=1)] = np.inf  # no draw says anything here
         exact = self.is_exact(first, second)
-        known = select_runs(self.known.mean(axis=1), first, second)
+        known = select_runs(self.known, first, second)
         return np.where(exact, known, value), np.where(exact, 0.0, variance), np.where(exact, 0.0, unseen)
 
     def is_exact(self, first: Ints, second: Ints | None) -> Flags:
@@ -194,39 +179,36 @@ class CalibratedPool:
 
     def estimate(self, measure: Measure, for_labels: Measure | None) -> Estimate:
         """What each judgment says of each run's score, and their weighted mean."""
-        pool, size, number_of_topics = self.pool, len(self.judged), self.pool.number_of_topics
-        chance = self.known(size)
-        values, slopes = np.empty((len(pool.names), number_of_topics)), np.empty((len(pool.names), *chance.shape))
-        for run, (value, slope) in enumerate(expected_scores(measure, pool, self.steps, chance)):
-            values[run], slopes[run] = value, slope / number_of_topics
+        pool, chance = self.pool, self.known(len(self.judged))
+        known, slopes = np.empty(len(pool.names)), np.empty((len(pool.names), *chance.shape))
+        for run, (by_topic, slope) in enumerate(expected_scores(measure, pool, self.steps, chance)):
+            known[run], slopes[run] = by_topic.mean(), slope / pool.number_of_topics
         single, reach, weight, mean_of_draws = self._draws(slopes)
 
-        def of_topics(chance: Floats) -> Floats:
-            """Runs by topics: the linear part of the score where documents reach levels so far."""
-            moved = np.einsum("rld,ld->rd", slopes, chance) * number_of_topics
-            return np.stack([np.bincount(pool.topic, of_run, number_of_topics) for of_run in moved])
+        def linear(chance: Floats) -> Floats:
+            """The linear part of each run's score where documents reach levels with these probabilities."""
+            return np.asarray(np.einsum("rld,ld->r", slopes, chance))
 
-        constant = values - of_topics(chance)
-        topics, remainder, limit = constant + of_topics(mean_of_draws), None, 1.0
+        constant = known - linear(chance)
+        value, remainder, limit = constant + linear(mean_of_draws), None, 1.0
         if is_weighted_sum(measure):
             widest = max(measure.depth(rankings) for lists in pool.rankings for rankings in lists)
             limit = float(measure.weights(widest).sum() * self.steps.heights(measure).sum())
         else:
-            left_out = np.stack([_scores(pool, measure, facts) for _, facts in self._drawn])
-            left_out -= np.stack([constant + of_topics(drawn) for drawn, _ in self._drawn])
-            topics += left_out.mean(axis=0)
-            remainder = left_out.mean(axis=2).T
+            scores = np.stack([_scores(pool, measure, facts).mean(axis=1) for _, facts in self._drawn], axis=1)
+            remainder = scores - np.stack([constant + linear(drawn) for drawn, _ in self._drawn], axis=1)
+            value = value + remainder.mean(axis=1)
         unjudged = np.ones(len(pool), dtype=bool)
         unjudged[self.judged.row] = False
         return Estimate(
             measure,
             np.full(len(pool.names), np.nan) if for_labels is None else _scores(pool, for_labels).mean(axis=1),
-            single + constant.mean(axis=1, keepdims=True),
+            single + constant[:, None],
             reach,
             weight,
-            topics,
+            value,
             remainder,
-            values,
+            known,
             slopes[:, :, unjudged].sum(axis=1),
             np.maximum(chance, 1 - chance).max(axis=0)[unjudged],
             np.einsum("rld,ld->r", slopes[:, :, self.judged.row], self.reached),

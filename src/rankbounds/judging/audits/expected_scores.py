@@ -1,20 +1,11 @@
 """What labels stand for, as probabilities; the scores expected from these, and how fast each probability moves them.
 
-The probability that a document reaches a grade is a logistic regression on its label (a coefficient for each), on how
-high the runs have it, and on its topic: a coefficient for each topic, and one for how much it matters there how high
-the runs have a document, drawn towards 0.
-
-Relevance is written as steps: a document counts once for each level that its grade reaches. Chances are a row for each
-level and a column for each document of a pool, the probability that the document reaches the level; 0 and 1 where it is
-judged. For every run there is a value for each topic, the expected score, and a slope for each level and document, what
-the score gains when the document surely reaches the level instead of surely not.
-
-- A weighted sum over ranks (RBP, P, DCG): value and slopes are exact.
-- AP and recall: exact for documents that are relevant independently of each other. The number of relevant documents R
-  in the denominator is written as 1/R = integral of x^(R-1) over [0, 1], under which expectations of products of
-  independent documents are products; the integral is computed by Gauss and Legendre's rule.
-- nDCG: expected gain over expected ideal gain, the latter by the exact distribution of how many documents reach each
-  level. The quotient of expectations is an approximation, and so are the slopes of the ideal.
+The probability that a document reaches a grade is a logistic regression on its label, on how high the runs have it and
+on its topic. Relevance is written as steps, one for each level that a grade reaches. For every run there is a value for
+each topic, the expected score, and a slope for each level and document: what the score gains when the document surely
+reaches the level instead of surely not. Both are exact for weighted sums over ranks, and for AP and recall of documents
+that are relevant independently (1/R = integral of x^(R-1) over [0, 1], by Gauss and Legendre's rule). For nDCG it is
+expected gain over expected ideal gain: an approximation.
 """
 
 from __future__ import annotations

@@ -1,22 +1,13 @@
 """What to judge next, for any measure and any question: documents by how much their judgments are expected to settle.
 
-A pair of runs is settled when bounds that no judgments can leave lie on one side of 0. While A is ahead, two kinds of
-judgments raise the lower bound: documents that speak for B and turn out non-relevant, and documents that speak for A
-and turn out relevant. So a document is worth the size of its effect on the difference, times the probability that it
-turns out to raise the bound of the run that is ahead; and since it is not certain which run is ahead, both bounds count
-by the probability that they will be the one which settles the question.
+A pair of runs is settled when bounds that no judgments can leave lie on one side of 0. While A is ahead, documents that
+speak for B and turn out non-relevant raise the lower bound, and so do those that speak for A and turn out relevant:
 
     value = |effect| * (P(A better) * P(lower bound rises) + P(B better) * P(upper bound falls))
 
 Where a probability is to be reached rather than certainty, what counts is the document's own part of the standard
-deviation of the difference, |effect| * sqrt(p (1 - p)).
-
-Effects are exact for weighted sums over ranks. For other measures they are means over draws of what the other unjudged
-documents turn out to be (``rankbounds.probability.effects``).
-
-How many judgments it takes is simulated before anybody judges: what documents are is drawn from their probabilities,
-and they are judged in the order of their values, brought up to date as outcomes come in, until bounds that hold for
-the measure (not approximations of them) lie on one side of 0.
+deviation of the difference, |effect| * sqrt(p (1 - p)). How many judgments it takes is simulated: documents are drawn
+from their probabilities and judged in the order of their values, until the measure's own bounds settle the question.
 """
 
 from __future__ import annotations
