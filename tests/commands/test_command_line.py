@@ -385,7 +385,7 @@ def both_ways(tmp_path):
 
 
 NAMING = {
-    "evaluate", "compare", "contributions", "crossings", "uncertainty", "differences", "check",
+    "evaluate", "compare", "contributions", "uncertainty", "differences", "check",
     "judges", "replicates",
 }  # fmt: skip
 """What names the runs in its answer."""
@@ -400,9 +400,9 @@ ASKED = {
         "replicates", *files, "-m", "AP", "--replicates", "(e)", "--format", "json",
     ],
     "contributions": lambda files, _: ["rbp", "contributions", *files[:2], "--topic", "1", "--format", "json"],
-    "crossings": lambda files, _: ["rbp", "crossings", *files[:3], "-q", "--regions", "--format", "json"],
+    "crossings": lambda files, _: ["rbp", "crossings", *files[:3], "-q", "--format", "json"],
     "depth": lambda files, _: ["rbp", "depth", *files, "--digits", "1", "--format", "json"],
-    "persistence": lambda files, _: ["rbp", "persistence", *files, "--all", "--format", "json"],
+    "persistence": lambda files, _: ["rbp", "persistence", *files, "--format", "json"],
     "judge-next": lambda files, _: ["judge-next", *files, "--compare", "bm25", "dense", "--format", "json"],
     "uncertainty": lambda files, _: [
         "uncertainty", *files, "--q", "0.3", "--interval", "distribution", "--format", "json",

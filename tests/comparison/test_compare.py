@@ -156,7 +156,7 @@ class TestCommands:
         return code, out, err
 
     def test_json(self, files, capsys):
-        code, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)", "--format", "json", "-q")
+        code, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)", "--format", "json")
         found = json.loads(out)
         assert code == 0
         assert set(found["systems"][0]) >= {"run", "measure", "mean", "ci_low", "ci_high", "low", "high", "group"}
@@ -168,7 +168,6 @@ class TestCommands:
         assert pair["difference"] == pytest.approx(0.5 - 0.125)
         assert pair["p_value"] == pytest.approx(2 / 2**8)
         assert pair["verdict"] == "better"
-        assert len(found["topics"]) == 8
 
     def test_words(self, files, capsys):
         _, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)")

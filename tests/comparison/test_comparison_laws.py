@@ -455,10 +455,9 @@ class TestCommands:
         assert "no difference shown" in out
         assert err.count("score the same by P@10 on all 20 topics") == 2
         assert "There is no difference: both score the same on every topic." in out
-        pair = json.loads(command(*arguments, "--format", "json", "-q")[1])
+        pair = json.loads(command(*arguments, "--format", "json")[1])
         assert pair["pairs"][0]["p_value"] == 1
         assert (pair["pairs"][0]["certain_low"], pair["pairs"][0]["certain_high"]) == (0, 0)
-        assert {row["difference"] for row in pair["topics"]} == {0}
 
     @pytest.mark.parametrize(("tied", "told"), [(16, "Could ties make one? Hardly"), (1, "Over all orders")])
     def test_of_no_difference_ties_are_told_by_what_is_seen(self, command, tmp_path, tied, told):
@@ -505,7 +504,7 @@ class TestCommands:
         warning, error = err.splitlines()
         assert warning.startswith("rankbounds: warning: empty: not one of its 20 documents is judged")
         assert error.startswith("rankbounds: ESL(n=1) is infinite on a topic")
-        code, out, _ = command(*runs, "--test", "sign", "-q")
+        code, out, _ = command(*runs, "--test", "sign")
         assert code == 0
         assert "empty scores inf and forward 0.0000, a difference of +inf over 20 topics (0 won, 20 lost)" in out
         code, out, err = command(*runs, "--test", "sign", "--format", "json", "--fail-if", "ESL(n=1) worse")
@@ -553,10 +552,10 @@ class TestCommands:
     def test_report(self, files):
         runs = [files / "backward", files / "forward"]
         told = gather(files / "qrels", runs, Choices.of(measures=("ESL(n=1)", "P@10")))
-        assert told["summary"][0].startswith("forward is better than backward: ESL(n=1) (lower is better) is 0.0000 ")
+        assert told["summary"][0].startswith("ESL(n=1) (lower is better): forward scores 0.0000 and backward ")
         assert [one["lower_is_better"] for one in told["measures"]] == [True, False]
         told = gather(files / "qrels", runs, Choices.of(measures=("P@10",)))
-        assert told["summary"][0].startswith("forward and backward score the same on every topic by P@10: ")
+        assert told["summary"][1].endswith("both score the same on every topic.")
         told = gather(files / "qrels", [*runs, files / "empty"], Choices.of(measures=("ESL(n=1)",), test="sign"))
         assert told["systems"][0]["mean"] == [2.5, 0, "Infinity"]
         assert json.dumps(told, allow_nan=False)

@@ -51,10 +51,8 @@ def test_crossings(command, files):
     assert {
         row["query_id"] for row in json.loads(command("rbp", "crossings", *inputs, "-q", "--format", "json")[1])
     } > {"t0"}
-    regions = json.loads(command("rbp", "crossings", *inputs, "--regions", "--format", "json")[1])
-    assert (regions[0]["p_from"], regions[-1]["p_to"]) == (0, 1)
-    assert len(regions) == len(expected) + 1
     table, below = command("rbp", "crossings", *inputs)[1].split("\n\n")
+    assert len(table.splitlines()) == len(expected) + 2  # with the heading, and a region more than crossings
     assert {line.split()[-1] for line in table.splitlines()} >= {"certain", "no"}
     assert "points of p that are 0.001 apart" in below
     assert command("rbp", "crossings", inputs[0], inputs[1], inputs[1])[1].splitlines()[-3].split()[-2:] == [
@@ -65,11 +63,10 @@ def test_crossings(command, files):
 
 def test_contributions(command, files):
     inputs = ("rbp", "contributions", files / "qrels", files / "run0", "--topic", "t0", "-m", "RBP(p=0.8)", "-m", "AP")
-    code, out, _ = command(*inputs, "--all", "--format", "json")
+    code, out, _ = command(*inputs, "--format", "json")
     assert code == 0
-    assert json.loads(out) == rb.rbp.list_contributions(
-        str(files / "qrels"), str(files / "run0"), "t0", ["RBP(p=0.8)", "AP"]
-    )
+    rows = rb.rbp.list_contributions(str(files / "qrels"), str(files / "run0"), "t0", ["RBP(p=0.8)", "AP"])
+    assert json.loads(out) == [row for row in rows if row["relevance"] != 0]
     table = command(*inputs)[1].splitlines()
     assert table[0].split() == ["rank", "document", "grade", "RBP(p=0.8)", "AP"]
     value = rb.evaluate(str(files / "qrels"), str(files / "run0"), "RBP(p=0.8)").value[0, 0, 0]
@@ -86,10 +83,6 @@ def test_persistence(command, files):
     (best,) = json.loads(out)
     assert best["tau"] == pytest.approx(1)
     assert best["p_from"] <= 0.8
-    assert (
-        len(json.loads(command("rbp", "persistence", files / "qrels", files / "run*", "--all", "--format", "json")[1]))
-        == 327
-    )
 
 
 @pytest.mark.parametrize(

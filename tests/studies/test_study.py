@@ -103,7 +103,6 @@ def test_complete_studies_are_left_alone_until_something_changes(tmp_path, capsy
 
     assert not is_left()
     assert is_left()
-    assert not is_left("--again")
     assert not is_left("--set", "seed=1")
     assert is_left("--set", "seed=1")
     (tmp_path / "power-by-measure" / "settings.json").unlink()  # as if stopped before the end

@@ -153,7 +153,6 @@ def command(name: str, *options: Any) -> Callable[[Any], Any]:
 
 
 def our_commands() -> dict[str, Command]:
-    """The commands of this package by their names."""
     return {
         name: Command(name, question, summary, f"{__name__}.{module}")
         for question, commands in COMMANDS.items()

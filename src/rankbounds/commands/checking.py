@@ -31,7 +31,6 @@ from rankbounds.results import Result
         Option("--depth N", "largest number of documents per topic", type=whole("a topic may have", 1)),
         Option("--strict", "warnings fail too"),
     ),
-    Option("--examples N", "how many examples of each kind to show (default 3)", 3),
     replace(scoring.MEASURES, help="with --qrels: the measures on which ties are tried; may be repeated"),
     *(option for option in reading.READING if option.dest != "lenient"),
     *output.FIGURES,
@@ -65,7 +64,6 @@ def run_check(options: Options) -> int | Result:
         corpus=options.corpus,
         strict=options.strict,
         measures=options.measures or DEFAULT_MEASURES,
-        examples=max(0, options.examples),
         progress=progress_on_terminal("runs checked"),
     )
     if options.qrels is None and [run.count("unreadable") for run in found] == [1] and options.runs != [STANDARD_INPUT]:
@@ -145,7 +143,6 @@ def run_trec_eval(options: Options) -> None:
     ),
     reading.QRELS,
     replace(reading.RUN, usage="[RUN]", help=f"{reading.RUN.help}; not needed if QRELS lists retrieved ids too"),
-    Option("--all", "also show measures that agree", everyday=True),
     *reading.READING,
     *output.OUTPUT,
 )
@@ -175,7 +172,7 @@ def run_explain(options: Options) -> None:
     if options.format in ("csv", "tsv"):
         for row, explanation in zip(rows, found, strict=True):
             row["also"] = " | ".join(explanation.also)
-    table = found.table(everything=options.all)
+    table = found.table()
     output.write_rows(
         options,
         rows,

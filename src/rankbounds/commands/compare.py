@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
-from rankbounds.commands.console.options import Option, Options, call, group_under
-from rankbounds.comparison.pairs import pairs_against
+from rankbounds.commands.console.options import Option, Options, call, group_under, pick
 from rankbounds.errors import UsageError
-from rankbounds.evaluation.assumptions import Assumptions
+from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.question import Question
-from rankbounds.evaluation.score_differences import differences
 from rankbounds.evaluation.score_files import fingerprint, join_baseline, origin_of
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.counts import Judged
 from rankbounds.measures.naming.sources import bibtex
-from rankbounds.results import Column, build_table
-from rankbounds.tables import Table, in_prose, json_of, plain, signed
+from rankbounds.tables import Table, in_prose, json_of
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison
@@ -41,7 +38,6 @@ FOR_PAPERS = ("latex", "markdown")
     scoring.measures(),
     Option("--sort BY", "order of runs: a measure, run (by name) or given; default: each table by its own measure"),
     replace(scoring.TOP, help="show the N best runs only; tests include all of them", everyday=False),
-    replace(scoring.PER_TOPIC, help="for two runs: show the topics, largest difference first"),
     *scoring.TESTS,
     Option(
         "--baseline-run NAME",
@@ -121,7 +117,7 @@ def run_compare(options: Options) -> int:
         trusted = reading.trusted_from(options, compared)
         if trusted and (options.unjudged != "nonrelevant" or options.baseline):
             raise UsageError("--calibrate does not go with --unjudged or --baseline.")
-        assumed = Assumptions(**scoring.assumptions_from(options) | ({"unjudged": trusted.rule} if trusted else {}))
+        assumed = Assumptions(**pick(options, *ASSUMPTIONS) | ({"unjudged": trusted.rule} if trusted else {}))
         evidence = Evidence(*reading.collection_from(options, trusted), assumed)
         scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline or options.format == "json":
@@ -213,7 +209,6 @@ class Answer:
     fingerprint: Mapping[str, Any] | None = None
 
     def content(self) -> dict[str, Any]:
-        """Everything, for JSON."""
         content: dict[str, Any]
         comparison, sliced = self.comparison, self.slices
         if comparison is None:
@@ -229,8 +224,6 @@ class Answer:
                 content["agreement"] = comparison.agreement()
             else:
                 content["winner"] = comparison.winner().rows()
-            if self.options.per_topic:
-                content["topics"] = topic_rows(comparison.scores)
         if sliced is not None:
             content |= {"slices": sliced.rows(), "slice_settings": sliced.settings}
         if self.gate is not None:
@@ -240,7 +233,6 @@ class Answer:
         return content | ({"model_labels": list(self.rests)} if self.rests else {})
 
     def render(self) -> str:
-        """Everything, in the format asked for."""
         kind, sliced = self.options.format, self.slices
         if kind == "json":
             return json_of(self.content(), indent=1) + "\n"
@@ -271,38 +263,7 @@ class Answer:
             parts += of_runs or [
                 table for one in comparison.measures for table in comparison.tables(one, options.top)[1:]
             ]
-        if options.per_topic:
-            parts += [topic_table(comparison.scores, str(measure)) for measure in comparison.measures]
         texts = [part if isinstance(part, str) else part.render(kind) for part in parts if part]
         texts += [in_prose(sentence, kind) for sentence in self.rests]
         texts += [] if kind in FOR_PAPERS else [in_prose(comparison.method(), kind)]
         return [text if text.endswith("\n") else f"{text}\n" for text in texts]
-
-
-def topic_rows(scores: Scores) -> list[dict[str, Any]]:
-    """Return each topic's scores of two runs and their difference, the largest first."""
-    if len(scores.runs) != 2:
-        raise UsageError("-q shows the topics of two runs: name two.")
-    (run,), (against,) = pairs_against(scores.runs, None)
-    names = {"run": scores.runs[run], "against": scores.runs[against]}
-    rows = []
-    for place, measure in enumerate(map(str, scores.measures)):
-        one, other = scores.value[run, :, place], scores.value[against, :, place]
-        difference = differences(one, other)
-        for topic in (-difference).argsort(kind="stable").tolist():
-            values = {"value": one[topic], "value_against": other[topic], "difference": difference[topic]}
-            row = {"measure": measure, "query_id": scores.query_ids[topic], **names}
-            rows.append(row | {key: plain(value) for key, value in values.items()})
-    return rows
-
-
-def topic_table(scores: Scores, measure: str) -> Table:
-    """The topics of one measure as a table."""
-    rows = [row for row in topic_rows(scores) if row["measure"] == measure]
-    columns = [
-        Column("query_id", f"{measure}, topic", left=True),
-        Column("value", rows[0]["run"]),
-        Column("value_against", rows[0]["against"]),
-        Column("difference", cell=lambda row: signed(row["difference"])),
-    ]
-    return build_table(rows, columns)

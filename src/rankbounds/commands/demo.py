@@ -58,7 +58,6 @@ def run_demo(options: Options) -> None:
 
 
 def findings(scores: Scores) -> list[str]:
-    """What a reader should notice, in sentences made from the numbers."""
     mean, label = scores.mean(), scores.measures[0]
     bounds = dict(zip(mean.runs, zip(mean.low[:, 0, 0], mean.high[:, 0, 0], strict=True), strict=True))
     judged = dict(zip(mean.runs, mean.judged[:, 0].tolist(), strict=True))

@@ -155,7 +155,6 @@ def run_pool(options: Options) -> None:
 
 
 def reduce_judgments(options: Options, judgments: Qrels) -> None:
-    """Write the part of the judgments that is kept."""
     rate = 100 * options.keep
     kept = pools.reduce(judgments, [rate], seed=options.seed)[rate]
     output.write_pairs(options, kept)

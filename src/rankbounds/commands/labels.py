@@ -75,7 +75,6 @@ def run_judges(options: Options) -> Any:
 
 
 def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:
-    """The trusted labels, and the others by name."""
     from rankbounds.collection.qrels import Qrels
 
     if not options.label_files:

@@ -57,7 +57,6 @@ def _kinds(text: str) -> list[type[Measure]]:
 
 
 def describe(kind: type[Measure]) -> dict[str, str]:
-    """One line of the list."""
     return {
         "measure": kind.name,
         "aliases": ", ".join(kind.aliases),
@@ -79,7 +78,6 @@ def parameters(kind: type[Measure]) -> str:
 
 
 def explain(kind: type[Measure]) -> str:
-    """The explanation for readers of results, and how the measure is written."""
     if kind is Condensed:
         return f"{explanation(kind)}\n\nexamples: {', '.join(kind.examples)}\n"
     called = (

@@ -29,7 +29,6 @@ ORDERED_BY = ("AP", "nDCG", "P@10")
         Option("--topic ID", "the topic to look at (required)", required=True),
         scoring.measures(CONTRIBUTED),
         Option("--depth D", "only the first D documents", type=int),
-        Option("--all", "show judged non-relevant documents too"),
     ),
     scoring.GAIN,
     *scoring.TIES,
@@ -49,12 +48,8 @@ def run_contributions(options: Options) -> None:
 
     judgments, run = reading.judgments_from(options), reading.run_from(options, options.run_file)
     rows = call(options, list_contributions, judgments, run, options.topic, options.measures or CONTRIBUTED)
-    shown = [
-        row
-        for row in rows
-        if (options.depth is None or row["rank"] <= options.depth)
-        and (options.all or row["relevance"] is None or row["relevance"] > 0)
-    ]
+    read = (row for row in rows if options.depth is None or row["rank"] <= options.depth)
+    shown = [row for row in read if row["relevance"] is None or row["relevance"] > 0]
 
     def table() -> Table:
         labels = list(dict.fromkeys(row["measure"] for row in rows))
@@ -89,7 +84,6 @@ def _contribution(row: Row) -> str:
     *everyday(
         Option("-m, --measure RBP", "a variant of RBP: RBP(graded=true), RBP(rel=2), RBP@20 (default RBP)", "RBP"),
         scoring.PER_TOPIC,
-        Option("--regions", "in json, csv and the like: ranges of p instead of crossings"),
     ),
     scoring.GAIN,
     *scoring.TIES,
@@ -105,20 +99,19 @@ def run_crossings(options: Options) -> None:
     The table divides p from 0 to 1 into the ranges where one run is ahead. "certain" means that neither judgments of
     unjudged documents nor what lies beyond the ends of the lists could change it. Changes are found between points of
     p that are 0.001 apart, and refined to about 15 digits; two within one step may be missed. JSON and the other row
-    formats list the values of p where that changes (p, from, to, change); --regions lists the ranges there too.
+    formats list the values of p where that changes (p, from, to, change).
     """
     from rankbounds.measures import parse_measure
     from rankbounds.measures.rank_biased_precision import RBP
-    from rankbounds.rbp.crossings import REGION_COLUMNS, STEP, find_crossings
+    from rankbounds.rbp.crossings import STEP, find_crossings
 
     measure = parse_measure(options.measure)
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
     runs = [reading.run_from(options, options.a), reading.run_from(options, options.b)]
     found = call(options, find_crossings, reading.judgments_from(options), runs, measure=measure)
-    rows, columns = (found.regions, REGION_COLUMNS) if options.regions else (found.rows(), found.columns)
     below = f"\nFound between points of p that are {STEP:g} apart; two changes within one step may be missed.\n"
-    output.write_rows(options, rows, columns, table=found.table, below=lambda: below)
+    output.write_rows(options, found.rows(), found.columns, table=found.table, below=lambda: below)
 
 
 @command(
@@ -250,7 +243,6 @@ def _write_columns(options: Options, rows: list[dict[str, Any]], columns: tuple[
     *everyday(
         Option("--depths FILE", "CSV of sessions that ended at each rank: rank,count"),
         scoring.measures(ORDERED_BY),
-        Option("--all", "show every p of the grid, not only the best"),
     ),
     scoring.CONFIDENCE,
     *scoring.TIES,
@@ -261,7 +253,7 @@ def run_persistence(options: Options) -> None:
     """Choose RBP's persistence p: from click logs, or as the p that agrees best with other measures.
 
       rankbounds rbp persistence qrels.txt runs
-      rankbounds rbp persistence qrels.txt runs -m nDCG@10 --all
+      rankbounds rbp persistence qrels.txt runs -m nDCG@10
 
     --depths FILE: how many sessions ended at each rank (CSV: rank,count; a rank such as 10+ for sessions that may have
     continued), which gives the most likely p with an interval. QRELS and runs: the p whose order of the runs agrees
@@ -273,7 +265,7 @@ def run_persistence(options: Options) -> None:
         raise UsageError("Give one kind of evidence: --depths FILE, or QRELS and runs.")
     if options.qrels:
         rows = call(options, persistence_agreement, *reading.collection_from(options), options.measures or ORDERED_BY)
-        rows = rows if options.all else best_agreement(rows)
+        rows = best_agreement(rows)
     else:
         rows = [fit_persistence(_read_counts(options.depths), confidence=options.confidence)]
     columns = (

@@ -90,7 +90,6 @@ def run_report(options: Options) -> None:
 
 
 def choices_from(options: Options) -> Choices:
-    """The choices that the options state."""
     from rankbounds.report import Choices
 
     known = {*(choice.name for choice in fields(Choices)), *QuestionOptions.__annotations__} - {"threads", "baseline"}
@@ -126,7 +125,6 @@ def choices_from(options: Options) -> Choices:
     Option("--until WHEN", "settled (default with --compare), or decided with a probability (0.95)"),
     scoring.MEASURES,
     WORKLIST,
-    scoring.SEED,
     *scoring.ASSUMING,
     reading.CALIBRATE,
 )
@@ -191,7 +189,7 @@ def _judging(options: Options, live: Live) -> Office:
             raise UsageError('--labels needs QRELS beside the sample: "rankbounds sample --format trec" writes it.')
         goal |= {"labels": options.labels, "sample": options.worklist}
     else:
-        goal |= {"until": options.until, "seed": options.seed}
+        goal |= {"until": options.until}
     for name in options.judge or ():
         check_name(name)
     runs = reading.runs_from(options)  # what is wrong with them is told before anything is served

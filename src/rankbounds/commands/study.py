@@ -68,7 +68,6 @@ def _default_text(default: Any) -> str:
         Option("--groups FILE", "the group of each run: lines of run and group"),
     ),
     *reading.READING,
-    Option("--again", "recompute studies that are already complete"),
     Option(
         "-o, --output FOLDER",
         "folder to write to (default studies)",
@@ -131,7 +130,6 @@ def run_study(options: Options) -> int:
 
 
 def choose_studies(name: str | None) -> list[Study]:
-    """Return the studies of a name, a paper, or a table or figure."""
     from rankbounds.studies.study import STUDIES, studies_called
 
     if not name:
@@ -164,7 +162,6 @@ def choose_settings(
 
 
 def list_studies(options: Options, studies: list[Study]) -> None:
-    """The studies with their questions, sources and needs."""
     columns = [Column("study", importance=2), Column("question", importance=1), Column("source"), Column("needs")]
     rows = [
         {
@@ -195,7 +192,7 @@ def do(
     reader = pick(options, *(option.dest for option in reading.READING)) if reads else {}
     noted = chosen | {name: value for name, value in reader.items() if value}
     made_from = {"files": sums if reads else {}, "options": noted, "version": __version__}
-    if not options.again and is_complete(place, made_from):
+    if is_complete(place, made_from):
         say(f"{label}: complete already")
         return
     read = dict(zip(("qrels", "runs"), collection(), strict=True)) if reads else {}
@@ -214,7 +211,6 @@ def do(
 
 
 def write_pages(papers: list[Any], studies: list[Study], options: Options) -> None:
-    """A page for each paper of which there are studies."""
     from rankbounds.studies.folders import write_paper
 
     for paper in papers:

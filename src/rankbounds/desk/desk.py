@@ -45,7 +45,6 @@ PATIENCE = 2.0
 LONGEST_ID, LONGEST_NAME, LONGEST_KEY, LONGEST_WHY = 4000, 60, 100, 2000
 EXPORTED = ("query_id", "doc_id", "judge", "grade", "grade_name", "explanation", "time")
 MOST_SHOWN = 200
-"""Past judgments shown at a time."""
 
 
 @dataclass(frozen=True)
@@ -262,7 +261,6 @@ class Desk:
             return handed
 
     def take_plan(self, documents: Sequence[Pair]) -> None:
-        """From now on these documents come next."""
         with self._lock:
             self.planned = list(documents)
             self.version += 1
@@ -341,7 +339,6 @@ class Desk:
         return found
 
     def progress(self, judge: str) -> dict[str, Any]:
-        """How much was judged, by whom, and what there is to take back."""
         with self._lock:
             entries = self.journal.judged()
             last, listed = self.journal.last_of(judge), self.settings.worklist

@@ -46,7 +46,6 @@ class Entry:
 
     @property
     def pair(self) -> Pair:
-        """The document, with its query."""
         return self.query_id, self.doc_id
 
     def shown(self) -> dict[str, Any]:
@@ -122,7 +121,6 @@ class Journal:
                 self.written = number
 
     def close(self) -> None:
-        """Let another process have the journal."""
         self._file.close()
 
     def _read(self) -> None:
@@ -188,7 +186,6 @@ class Journal:
         return {entry.judge: entry for entry in self._standing(pair) if entry.grade is not None}
 
     def has_skipped(self, judge: str, pair: Pair) -> bool:
-        """Did this judge pass over the document?"""
         return any(entry.judge == judge and entry.grade is None for entry in self._standing(pair))
 
     def judged(self) -> list[Entry]:

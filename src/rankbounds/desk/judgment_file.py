@@ -29,12 +29,10 @@ from rankbounds.files.records import fields_of
 from rankbounds.files.writing import check_writable, writing
 
 Pair = tuple[str, str]
-"""A query id and a document id."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NO_TEXT = (b"PAR1", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 """How Parquet and compressed files begin."""
 JUDGE_NAMES = ("judge", "judged_by", "assessor", "rater")
-"""What a table may call the column of who judged."""
 READ_ONLY = (
     "Judgments given in the browser are written to a plain TREC file or a CSV or TSV table with numbers for grades; "
     "use --read-only to look at the report."
@@ -199,11 +197,9 @@ class JudgmentFile:
         return self._status() != self._known
 
     def grade(self, pair: Pair) -> float | None:
-        """The grade of a document; None where nobody judged it."""
         return self._grade.get(pair)
 
     def grades(self) -> list[float]:
-        """All grades that the file has, ascending."""
         return sorted({grade for grade in self._grade.values() if grade is not None and grade >= 0})
 
     def line(self, pair: Pair) -> str | None:
@@ -212,7 +208,6 @@ class JudgmentFile:
         return None if place is None else _text(self._bodies[place])
 
     def content(self) -> bytes:
-        """The whole file."""
         return self._mark + b"".join(part for record in zip(self._bodies, self._ends, strict=True) for part in record)
 
     def _content(self) -> bytes:
@@ -305,7 +300,6 @@ class JudgmentFile:
         return self.records.new(pair, decimal(grade), judge, self._bodies[last] if last is not None else b"")
 
     def _last(self) -> int | None:
-        """The last record that is there."""
         numbers = range(len(self._bodies) - 1, -1, -1)
         return next((number for number in numbers if self._bodies[number] or self._ends[number]), None)
 

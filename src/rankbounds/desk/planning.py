@@ -30,11 +30,9 @@ from rankbounds.judging.next.plan import SETTLED, JudgingPlan, SettlingPlan, dif
 from rankbounds.report.page import Live
 
 BUDGET = 300
-"""Documents planned ahead."""
 SOON_TOPICS, SOON_RANKS = 100, 50
 """How many topics and ranks of one run are handed out before there is a plan."""
 LOOK_AGAIN = 3.0
-"""Seconds until files are looked at again, whether somebody else changed them."""
 
 _PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
@@ -134,12 +132,10 @@ class Planning:
         self._thread.start()
 
     def want(self) -> None:
-        """Something changed: plan again."""
         self.computing = True
         self._wanted.set()
 
     def goal(self) -> dict[str, Any]:
-        """How far it is to the goal, for the page."""
         plan, first = self.plan, self.first
         goal: dict[str, Any] = {"computing": self.computing, "trouble": self.trouble or plan.get("trouble", "")}
         if not plan:
@@ -184,7 +180,6 @@ class Planning:
             self.computing = self._wanted.is_set()
 
     def close(self) -> None:
-        """Stop."""
         self._ended = True
         self._wanted.set()
         if self._worker:

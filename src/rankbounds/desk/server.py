@@ -57,7 +57,6 @@ class Office:
         self.report: Callable[[], str] = self._worker or live.page
 
     def judging_page(self) -> str:
-        """The page on which people judge."""
         text = (HERE / "page.html").read_text(encoding="utf-8")
         for mark, value in (
             ("{{token}}", self.page_token),
@@ -67,13 +66,11 @@ class Office:
         return text
 
     def close(self) -> None:
-        """End what runs in the background, and write what is left to write."""
         for part in (self._worker, self.planning, self.desk):
             if part:
                 part.close()
 
     def answer(self, what: str, message: dict[str, Any]) -> dict[str, Any]:
-        """Answer a message from a page."""
         if what == "state":
             return {"state": self.live.state()}
         desk = self.desk

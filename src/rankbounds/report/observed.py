@@ -38,14 +38,11 @@ ABSENT, UNJUDGED, NONRELEVANT = 0, 1, 2
 TIED = 128
 """Added to a cell's code where the document has the score of the one before."""
 SHOWN_DOCUMENTS = 10
-"""How deep lists are shown document by document."""
 MOST_LISTS = 1000
 """Documents of more lists than this are left out: their ids and texts would make the page large."""
 LONGEST_QUERY, LONGEST_TITLE, LONGEST_SNIPPET = 200, 120, 220
 MOST_SLICED = 20
-"""Up to this many runs are compared by class of topics."""
 MOST_SLICED_SHOWN = 6
-"""The pairs of this many leading runs are shown by class."""
 SLICE_KEYS = (
     "measure", "by", "slice", "topics", "run", "against", "difference", "ci_low", "ci_high", "p_value", "p_adjusted",
     "won", "lost",
@@ -235,7 +232,6 @@ class Beside:
     """A file of the classes of topics that runs are compared by, or the mark that ends them in a query's id."""
 
     def query_texts(self, topics: Sequence[str]) -> dict[str, str]:
-        """Read what these topics ask."""
         if self.queries is None:
             return {}
         known = read_query_texts(self.queries)
@@ -279,7 +275,6 @@ class Beside:
 
 
 def leading_runs(compared: Comparison) -> list[str]:
-    """List the runs by the first measure, the best first."""
     order = (-merit(compared.means()[0], compared.measures[0])).argsort(kind="stable")
     return [compared.runs[run] for run in order.tolist()]
 
@@ -295,7 +290,6 @@ def first_documents(evidence: Evidence, name: str) -> dict[str, list[str]]:
 
 
 def shorten(text: str, longest: int) -> str:
-    """Put a text on one line of at most so many letters."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line

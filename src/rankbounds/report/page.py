@@ -49,7 +49,6 @@ def join_scripts() -> str:
 
 
 def script(name: str) -> str:
-    """One of the scripts that pages are made of."""
     return _text(f"scripts/{name}.js")
 
 

@@ -19,7 +19,6 @@ from rankbounds.tables import percent
 LITTLE_JUDGED = 0.8
 """Below this share of judged documents in the first ten, a score rests on documents that nobody looked at."""
 NAMED = 12
-"""Up to this many runs are named."""
 DOUBTS = ("Is it noise?", "Could ")
 """How those sentences of a verdict on two runs begin that the page opens with."""
 
@@ -49,7 +48,6 @@ def sentences(scores: Scores, compared: Comparison | None, content: dict[str, An
 
 
 def heading(runs: Sequence[str]) -> str:
-    """Name what a report is about, where nobody says it."""
     if len(runs) == 2:
         return f"{runs[1]} against {runs[0]}"
     return f"{len(runs)} runs compared" if len(runs) > 2 else f"Scores of {runs[0]}"
@@ -130,14 +128,12 @@ def _coverage(scores: Scores) -> list[str]:
 
 
 def counted(chosen: Sequence[int], runs: Sequence[str]) -> str:
-    """Names of a few, the number of many."""
     if len(chosen) <= NAMED:
         return wording.listed([runs[run] for run in chosen])
     return f"{len(chosen)} of {len(runs)} runs"
 
 
 def best_first(scores: Scores) -> list[int]:
-    """The runs in the order of the first measure."""
     merits = merit(merge_equal(scores.mean().value[:, 0, 0]), scores.measures[0])
     return np.argsort(-merits, kind="stable").tolist()
 

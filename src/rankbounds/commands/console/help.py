@@ -28,7 +28,6 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def greeting() -> str:
-    """For whoever calls the program without a command."""
     widest = max(map(len, TO_TRY))
     tried = "".join(f"  {command:<{widest}}  {what}\n" for command, what in TO_TRY.items())
     return (
@@ -68,7 +67,6 @@ def entry(name: str, text: str, width: int) -> str:
 
 
 def program_help(options: Sequence[Option], commands: Iterable[Command], width: int) -> str:
-    """What ``rankbounds --help`` prints."""
     return "\n".join(
         [
             f"{DESCRIPTION}\n\nusage: rankbounds COMMAND ...\n",
@@ -81,7 +79,6 @@ def program_help(options: Sequence[Option], commands: Iterable[Command], width: 
 
 
 def noun_help(noun: str, commands: Iterable[Command], width: int) -> str:
-    """What a group of commands prints of itself, such as ``rankbounds rbp``."""
     listed = [command for command in commands if command.name.startswith(f"{noun} ")]
     parts = [f"{NOUNS[noun]}\n\nusage: rankbounds {noun} COMMAND ...\n", commands_by_question(listed, width)]
     return "\n".join([*parts, *wrap(f'"rankbounds {noun} COMMAND --help" explains a command.', width), ""])
@@ -130,7 +127,6 @@ def _options_in_groups(options: Iterable[Option], width: int, command: str = "")
 
 
 def words_of(option: Option) -> Sequence[str]:
-    """What completion offers for an option."""
     return option.words() if callable(option.words) else option.words
 
 
@@ -193,7 +189,6 @@ TO_TYPE = {
     "version": "--version",
     "completion": "--completion bash",
 }
-"""Words that people may try as commands, and what to type."""
 
 
 def check_command(words: Sequence[str], known: Sequence[str]) -> None:
@@ -217,7 +212,6 @@ def check_command(words: Sequence[str], known: Sequence[str]) -> None:
 
 
 OPTIONS_MEANT = {"metric": "measure", "metrics": "measure", "plot": "figure", "out": "output", "verbose": "wide"}
-"""Names of options elsewhere, and ours."""
 
 
 def check_options(program: str, options: Sequence[Option], words: Sequence[str]) -> None:

@@ -35,13 +35,11 @@ def keep_quiet(quiet: bool) -> None:
 
 
 def say(message: str) -> None:
-    """Print one line, unless quiet was asked for."""
     if not _quiet:
         complain(message)
 
 
 def say_all(messages: Iterable[str]) -> None:
-    """Print a line for each message, unless quiet was asked for."""
     for message in messages:
         say(message)
 
@@ -60,7 +58,6 @@ def complain(message: str) -> None:
 
 
 def screen_width() -> int:
-    """How many cells a line of the terminal has."""
     from shutil import get_terminal_size
 
     return get_terminal_size().columns
@@ -93,7 +90,6 @@ class _Line:
         self._lock = threading.Lock()
 
     def tell(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Say something else from now on."""
         if what != self._what:
             self._stage_begun, self._done_before = time.monotonic(), done
         self._what, self._done, self._total = what, done, total
@@ -127,7 +123,6 @@ class _Line:
 
 
 def duration(seconds: float) -> str:
-    """A time in words: ``40 s``, ``3 min``."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -16,7 +16,6 @@ T = TypeVar("T")
 FILES = {"FILE": "read", "QRELS": "read", "RUN": "read", "LABELS": "read", "FOLDER": "folder"}
 """Which values are files, by what ``usage`` calls them."""
 GROUPS = ("input", "options", "unjudged and ties", "test", "gate", "output")
-"""The parts of a command's help, in their order."""
 Options: TypeAlias = argparse.Namespace
 """The values of a command's options; ``declared`` has the options themselves, ``command`` the command's name."""
 
@@ -102,7 +101,6 @@ class Option:
         return f"{text} (default {self.default})" if "|" in self.usage else text
 
     def add_to(self, parser: Any) -> argparse.Action:
-        """Declare it to a parser of argparse, or to a group of one."""
         settings: dict[str, Any] = {"default": self.default}
         if self.nargs == 0:
             settings |= {"default": False, "action": "store_true"}
@@ -162,7 +160,6 @@ def group_under(title: str, *options: Option, **more: Any) -> tuple[Option, ...]
 
 
 def everyday(*options: Option) -> tuple[Option, ...]:
-    """The options, shown by ``--help``."""
     return tuple(replace(option, everyday=True) for option in options)
 
 
@@ -170,7 +167,6 @@ def everyday(*options: Option) -> tuple[Option, ...]:
 
 
 def check_words(options: Options) -> None:
-    """Reject words that closed options do not take."""
     for option in options.declared:
         if option.closed and getattr(options, option.dest) is not None:
             check_choice(option.flags[-1], getattr(options, option.dest), option.words)
@@ -183,8 +179,7 @@ def options_given(options: Options, *names: str) -> list[str]:
 
 
 def pick(options: Options, *names: str) -> dict[str, Any]:
-    """The values of some options by their names, as keyword arguments."""
-    return {name: getattr(options, name) for name in names}
+    return {name: getattr(options, name) for name in names if hasattr(options, name)}
 
 
 def call(options: Options, function: Callable[..., T], *given: Any, **more: Any) -> T:

@@ -26,19 +26,16 @@ ENDINGS = {
     "json": "json", "jsonl": "jsonl", "ndjson": "jsonl", "csv": "csv", "tsv": "tsv", "parquet": "parquet",
     "tex": "latex", "md": "markdown", "html": "html", "htm": "html", "xml": "junit",
 }  # fmt: skip
-"""Endings of files that say in which format to write."""
 PLAIN_ENDINGS = ("", "txt", "text", "out", "log", "trec", "qrels", "run", "res", "eval")
 """Endings that say nothing of the format. Others are refused, unless --format says what is meant."""
 # ---- options ----
 
 
 def numbers(text: str) -> list[float]:
-    """Numbers with commas between them."""
     return [float(part) for part in text.split(",")]
 
 
 def file_option(formats: Sequence[str], text: str = "write to this file instead of standard output") -> Option:
-    """The file that results go to, in one of these formats."""
     return Option("-o, --output FILE", text, file="written", words=formats, group="output", everyday=True)
 
 
@@ -52,7 +49,6 @@ LOOKS = group_under(
     Option("--digits N", "digits in tables (default 4)", type=whole("digits are", 0, 15), dest="table_digits"),
     explained_by="evaluate",
 )
-"""How rows and tables are written."""
 
 
 def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
@@ -65,7 +61,6 @@ def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tup
 
 OUTPUT = options_for()
 JUDGMENTS_FILE = file_option(("trec", "csv", "tsv", "jsonl"))
-"""Where judgments or a run go."""
 BIBTEX = Option("--bibtex FILE", "write the sources of measures and tests to this file", file="written", group="output")
 TERMINAL = group_under(
     "output",
@@ -74,7 +69,6 @@ TERMINAL = group_under(
     Option("-h, --help", "show the help"),
     Option("--help-all", "show the help with every option"),
 )
-"""What every command has."""
 
 
 FIGURES = group_under(
@@ -254,7 +248,6 @@ def write_text(options: Options, text: str) -> None:
 
 
 def write_pairs(options: Options, written: Qrels) -> None:
-    """Write judgments to the file of the options, or to standard output."""
     if options.output:
         written.write(options.output)
         report_file(options.output)
@@ -273,7 +266,6 @@ def write_figure(options: Options, result: Any, **how: Any) -> None:
 
 
 def write_bibtex(options: Options, entries: str) -> None:
-    """To the file asked for, if any."""
     if options.bibtex:
         with writing(options.bibtex) as out:
             out.write(entries)
@@ -287,7 +279,6 @@ def report_file(path: str) -> None:
 
 
 def in_brief(path: str) -> str:
-    """The file's name as it was given, and its size."""
     if not os.path.isfile(path):
         return path
     size = float(Path(path).stat().st_size)

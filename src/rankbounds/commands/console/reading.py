@@ -63,7 +63,6 @@ SCORE_TABLES = group_under(
         repeated=True,
     ),
 )
-"""Tables of scores in the place of judgments and runs."""
 READING = group_under(
     "input",
     Option(
@@ -87,7 +86,6 @@ READING = group_under(
     ),
     explained_by="evaluate",
 )
-"""How to read judgments and runs."""
 READING_RUNS = READING[:3]
 """How to read files, where there are no judgments among them."""
 PREPARING = group_under(
@@ -114,7 +112,6 @@ COMPARE = Option(
 
 
 def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
-    """The two runs that ``COMPARE`` names, or ``"all"``."""
     if names is None:
         return None
     if names == ["all"]:
@@ -161,7 +158,6 @@ def reading_from(options: Options) -> Reading:
 
 
 def check_inputs(options: Options) -> None:
-    """Reject standard input where it is given twice."""
     if files_given(options, "read").count(STANDARD_INPUT) > 1:
         raise UsageError("Standard input (-) can be given only once.")
 
@@ -191,7 +187,6 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
 
 
 def prepare_runs(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:
-    """Apply the preparation in the options to runs as they are read."""
     preparation = preparation_from(options)
     if len(jobs) == 1:
         doing(f"reading {in_brief(jobs[0].path or jobs[0].place)}")
@@ -226,7 +221,6 @@ def collection_from(
 
 
 def read_runs(options: Options, *, repeated: bool = False) -> list[Run]:
-    """The runs that the options name, all of them now."""
     jobs, count = runs_from(options, repeated=repeated), progress_on_terminal("files read")
     if count is None:
         return reading_from(options).runs(jobs)

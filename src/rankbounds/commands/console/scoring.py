@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from rankbounds.commands.console.messages import progress_on_terminal, say
@@ -37,7 +36,6 @@ def measure_names() -> list[str]:
 def measures(
     default: Sequence[str] = DEFAULT_MEASURES, text: str = "measures, separated by commas: nDCG@10,AP"
 ) -> Option:
-    """The option for measures; ``text`` describes them."""
     shown = f" (default: {', '.join(default)})" if default else ""
     return Option(
         "-m, --measure MEASURE",
@@ -60,7 +58,6 @@ SORTING = (
     ),
     TOP,
 )
-"""In which order runs are shown, and how many of them."""
 
 
 ORDER = Option(
@@ -81,7 +78,6 @@ TIES = group_under(
     about_runs=True,
     explained_by="evaluate",
 )
-"""How to rank tied documents, and what is a tie."""
 GAIN = Option(
     "--gain RULE",
     'gain of each grade: linear (default), or a table such as "1=3,2=9", or "S=3,A=2,B=1" where grades are words',
@@ -100,7 +96,6 @@ RANKING = group_under(
     about_runs=True,
     explained_by="evaluate",
 )
-"""How runs become rankings: ties, gains, missing topics, the precision of scores."""
 ASSUMING = (
     *group_under(
         "unjudged and ties",
@@ -131,8 +126,7 @@ ASSUMING = (
     *PREPARING,
     *READING,
 )
-"""How to treat ties, unjudged documents, grades and missing topics, and how to read the files."""
-ASSUMING_NO_BOUNDS = tuple(replace(each, default="none") if each.dest == "bounds" else each for each in ASSUMING)
+ASSUMING_NO_BOUNDS = tuple(each for each in ASSUMING if each.dest not in ("bounds", "open", "most_relevant"))
 
 
 def share(text: str) -> float:
@@ -149,7 +143,6 @@ ALPHA = Option("--alpha ALPHA", "significance level (default 0.05)", 0.05)
 
 
 def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
-    """How often and from which seed tests resample."""
     return (Option("--resamples RESAMPLES", f"number of resamples (default {resamples})", resamples, type=int), SEED)
 
 
@@ -229,21 +222,14 @@ def order_of_runs(options: Options) -> str | None:
 
 
 def sort_runs(options: Options, scores: Scores) -> Scores:
-    """Sort the runs as the options ask for, the best first in tables, and keep the top ones, if asked."""
     by = order_of_runs(options)
     ordered = scores if by == "given" else scores.sort(by)
     return ordered if options.top is None else ordered.filter(run=ordered.runs[: options.top])
 
 
-def assumptions_from(options: Options) -> dict[str, Any]:
-    """The assumptions among ``ASSUMING``, by the names that ``evaluate`` has for them."""
-    return pick(options, *ASSUMPTIONS)
-
-
 def evaluation_from(options: Options) -> dict[str, Any]:
     """The values of ``ASSUMING``, by the names that ``evaluate`` has for them."""
-    reading = pick(options, "formats", "source", "columns", "lenient")
-    return assumptions_from(options) | reading
+    return pick(options, *ASSUMPTIONS, *(option.dest for option in READING))
 
 
 def evaluate_from(options: Options) -> Scores:
@@ -257,7 +243,7 @@ def evaluate_from(options: Options) -> Scores:
         options.qrels,
         runs_from(options),
         parse_measures(options.measures or DEFAULT_MEASURES),
-        **evaluation_from(options),
+        **{"bounds": "none", **evaluation_from(options)},
         progress=progress_on_terminal("runs scored"),
     )
 
