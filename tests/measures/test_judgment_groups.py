@@ -96,7 +96,7 @@ def test_a_file_of_preferences(tmp_path, command):
     run.write_text("q Q0 d4 1 3 t\nq Q0 d1 2 2 t\nq Q0 d2 3 1 t\nr Q0 d1 1 1 t\n")
     qrels = rb.read_qrels(path)
     assert qrels.are_preferences
-    assert next(iter(qrels.trec_lines())) == "q u 1 d1 3\n"
+    assert qrels.text().splitlines()[0] == "q u 1 d1 3"
     scores = rb.evaluate(path, run, ["NumPrefs", "NumPrefsFulfilled", "prefs_simp", "prefs_simp_ret"])
     assert scores.value[0, 0].tolist() == [5, 3, 0.6, pytest.approx(1 / 3)]
     code, out, _ = command("evaluate", path, run, "-m", "prefs_simp", "-q", "--format", "trec")

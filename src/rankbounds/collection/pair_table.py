@@ -20,7 +20,6 @@ from rankbounds.tables import Table
 Self = TypeVar("Self", bound="PairTable")
 
 ROWS_SHOWN = 5
-"""How many rows a notebook shows."""
 
 
 class PairTable(Framed):
@@ -41,8 +40,7 @@ class PairTable(Framed):
     def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:
         raise NotImplementedError
 
-    def trec_lines(self) -> Iterable[str]:
-        """The lines of a TREC file."""
+    def _trec_lines(self) -> Iterable[str]:
         raise NotImplementedError
 
     @property
@@ -129,7 +127,7 @@ class PairTable(Framed):
         301 Q0 a 1 2.5 run
         301 Q0 b 2 1.0 run
         """
-        return "".join(pair_files.recognisable(self.trec_lines(), "standard output"))
+        return "".join(pair_files.recognisable(self._trec_lines(), "standard output"))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table to a file, in the format of the name's ending.
@@ -155,7 +153,7 @@ class PairTable(Framed):
         listed = {
             name: column.tolist() if isinstance(column, np.ndarray) else column for name, column in columns.items()
         }
-        pair_files.write_pairs(path, pairs, listed, self.trec_lines)
+        pair_files.write_pairs(path, pairs, listed, self._trec_lines)
 
     def __eq__(self, other: object) -> bool:
         """The same rows in the same order?"""

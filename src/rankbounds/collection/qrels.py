@@ -228,15 +228,7 @@ class Qrels(PairTable):
         judgments, topics = counted(len(self), "judgment"), counted(len(self.query_ids), "topic")
         return f"Qrels({judgments}, {topics}{by_subtopic}, {self.pairs.source.name})"
 
-    def trec_lines(self) -> Iterable[str]:
-        r"""Return the lines of a TREC file, with subtopics in place of the 0, if there are any.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> list(rb.Qrels.from_columns(["301"], ["a"], [1]).trec_lines())
-        ['301 0 a 1\n']
-        """
+    def _trec_lines(self) -> Iterable[str]:
         pair_files.reject_for_trec(self.pairs)
         pairs, columns = self._columns_to_write()
         second = columns.get("subtopic", itertools.repeat("0"))

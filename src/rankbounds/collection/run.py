@@ -224,15 +224,7 @@ class Run(PairTable):
     __hash__ = None
 
     def take(self, rows: slice | Ints) -> Run:
-        """Return some of the rows, in the order given; topics that lose all their rows are kept.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> run = rb.Run.from_columns(["301", "301", "302"], ["a", "b", "c"], [1.5, 2, 7])
-        >>> run.take(slice(0, 2)).to_dict()
-        {'301': {'a': 1.5, 'b': 2.0}, '302': {}}
-        """
+        """Return some of the rows, in the order given; topics that lose all their rows are kept."""
         return self._take(self.pairs.take(rows), rows)
 
     def renamed(self, name: str) -> Run:
@@ -366,15 +358,7 @@ class Run(PairTable):
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {counted(len(self), 'document')}, {counted(len(self.query_ids), 'topic')})"
 
-    def trec_lines(self) -> Iterable[str]:
-        r"""Return the lines of a TREC file of six columns; blanks in the run's name become underscores.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> list(rb.Run.from_columns(["301"], ["a"], [2.5], name="my run").trec_lines())
-        ['301 Q0 a 1 2.5 my_run\n']
-        """
+    def _trec_lines(self) -> Iterable[str]:
         pair_files.reject_for_trec(self.pairs)
         tag = re.sub(r"[\x00-\x20]", "_", self.name) or "run"
         return (

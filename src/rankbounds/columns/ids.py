@@ -130,9 +130,11 @@ class Ids(Sequence[str]):
     @classmethod
     def of(cls, values: Sequence[str]) -> Ids:
         # One newline between ids tells their lengths faster than asking each; an id that holds one is asked.
-        found = cls.of_lines("\n".join(values), len(values))
-        if found is not None:
-            return found
+        text = pad("\n".join(values).encode("utf-8", "surrogateescape") + b"\n")
+        ends = np.flatnonzero(text == 10)
+        if ends.size == len(values):
+            start = np.concatenate(([PADDING], ends[:-1] + 1))
+            return cls(text, start, ends - start)
         each = [value.encode("utf-8", "surrogateescape") for value in values]
         return cls.of_bytes(b"".join(each), np.fromiter(map(len, each), dtype=np.int64, count=len(each)))
 
@@ -147,16 +149,6 @@ class Ids(Sequence[str]):
             row = int(ids.length.argmin())
             raise _no_id(values[row], "is empty", what, place(row))
         return ids
-
-    @classmethod
-    def of_lines(cls, lines: str, count: int) -> Ids | None:
-        """Read a text with one id per line; None if an id holds a newline."""
-        text = pad(lines.encode("utf-8", "surrogateescape") + b"\n")
-        ends = np.flatnonzero(text == 10)
-        if ends.size != count:
-            return None
-        start = np.concatenate(([PADDING], ends[:-1] + 1))
-        return cls(text, start, ends - start)
 
     @classmethod
     def of_bytes(cls, joined: bytes | memoryview, length: Ints) -> Ids:

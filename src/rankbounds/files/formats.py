@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.files import delimited, objects, parquet, trec
-from rankbounds.files.compression import compression_of, is_compressed
+from rankbounds.files.compression import is_compressed
 from rankbounds.files.json_formats import IN_JSON, Format
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.objects import columns_of_json_lines, columns_of_records, is_row
@@ -180,10 +180,6 @@ def _start_of(path: str) -> bytes:
     try:
         if is_pipe(path):
             return read_content(path).tobytes()
-        with open(path, "rb") as plain:
-            if compression_of(plain.read(6)) is None:
-                plain.seek(0)
-                return _first_row(plain)
         with stream(path) as file:
             return _first_row(file)
     except (OSError, DataError):

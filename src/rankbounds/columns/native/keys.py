@@ -32,7 +32,6 @@ def _addresses(kind: type) -> Callable[[NDArray[Any], int], int]:
 int32, int64, uint64, float64, flags, text_bytes = map(
     _addresses, (np.int32, np.int64, np.uint64, np.float64, np.bool_, np.uint8)
 )
-"""``int64(array, size)`` is ``address_of(array, np.int64, size)``."""
 
 
 def text_address(text: Bytes, end: int, across: int = 8) -> int:
