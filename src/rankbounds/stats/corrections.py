@@ -51,21 +51,15 @@ class Correction:
 
     @property
     def resamples(self) -> bool:
-        """Does it resample scores instead of correcting p-values?"""
         return self.of_scores is not None
 
 
 def check_correction(correction: str) -> None:
-    """Reject the name of a correction that does not exist."""
     check_choice("correction", correction, list(CORRECTIONS), {"fdr": "bh", "maxt": "max-t", "max_t": "max-t"})
 
 
 def correct_p_values(p_values: Floats, correction: str) -> Floats:
-    """Correct p-values along the last axis for their number.
-
-    ``bonferroni`` and ``holm`` bound the probability of any false alarm; ``bh`` (Benjamini and Hochberg)
-    bounds the share of false alarms among the alarms. The other corrections resample scores.
-    """
+    """Correct p-values along the last axis for their number; corrections that resample scores cannot."""
     check_correction(correction)
     correct = CORRECTIONS[correction].of_ranked
     if correct is None:
@@ -120,10 +114,7 @@ def over_all_pairs(scores: Floats, first: Ints, second: Ints, resampling: Resamp
 
 
 def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
-    """Yield resampled means over topics by measure and system, some resamples at a time.
-
-    ``values`` has axes topic, system, measure; the systems of every topic are shuffled.
-    """
+    """Yield means over topics, some resamples at a time, of scores (topic, system, measure) shuffled by topic."""
     topics, systems, measures = values.shape
     generator, step = resampling.generator(), max(1, _CELLS_AT_ONCE // (topics * systems))
     if (by_kernel := shuffled_means_by_kernel(values, generator, resampling.resamples, step)) is not None:
@@ -140,42 +131,26 @@ def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
         yield np.stack([scores.mean(axis=1) for scores in taken], axis=1)
 
 
-def largest_t(parts: Sequence[Floats], error: Floats, counts: Sequence[Floats]) -> Floats:
-    """Return the largest t of any row in each resample of topics, drawn within each part.
+def largest_t(centred: Floats, error: Floats, counts: Floats) -> Floats:
+    """Return the largest t of any row of differences of mean 0 in each resample; rows without ``error`` are skipped.
 
-    A row is the sum of its numbers in all ``parts``, which have mean 0 in each; ``error`` is its standard error, and
-    rows without one are skipped. With M and Q for the drawn sums of a part's n numbers and of their squares, its
-    squared error is (n Q - M^2) / (n - 1). Single precision suffices: the smallest error that counts is a share of the
-    usual one.
+    With M and Q for the drawn sums of n numbers and of their squares, the squared error is (n Q - M^2) / (n - 1).
+    Single precision suffices: the smallest error that counts is a share of the usual one.
     """
-    varying = error > 0
-    units = [(part[varying] / error[varying, None]).astype(np.float32) for part in parts]
-    drawn = [np.ascontiguousarray(count.T, dtype=np.float32) for count in counts]
-    resamples = len(counts[0])
-    largest = np.zeros(resamples, dtype=np.float32)
-    step = max(1, _T_AT_ONCE // resamples)
-    for start in range(0, int(varying.sum()), step):
-        rows = slice(start, start + step)
-        t, variance = np.zeros((2, len(units[0][rows]), resamples), dtype=np.float32)
-        for unit, drawn_here in zip(units, drawn, strict=True):
-            topics = np.float32(unit.shape[-1])
-            moved = unit[rows] @ drawn_here
-            t += moved
-            moved *= moved
-            moved /= topics - 1
-            variance += (topics / (topics - 1) * unit[rows] ** 2) @ drawn_here
-            variance -= moved
-        t *= t
-        t /= np.maximum(variance, np.float32(LEAST_ERROR**2), out=variance)
-        np.maximum(largest, t.max(axis=0), out=largest)
+    topics, varying = np.float32(centred.shape[-1]), error > 0
+    units = (centred[varying] / topics / error[varying, None]).astype(np.float32)
+    drawn = np.ascontiguousarray(counts.T, dtype=np.float32)
+    largest = np.zeros(len(counts), dtype=np.float32)
+    step = max(1, _T_AT_ONCE // len(counts))
+    for start in range(0, len(units), step):
+        unit = units[start : start + step]
+        t = unit @ drawn
+        moved = t * t
+        variance = (topics / (topics - 1) * unit**2) @ drawn
+        variance -= moved / (topics - 1)
+        moved /= np.maximum(variance, np.float32(LEAST_ERROR**2), out=variance)
+        np.maximum(largest, moved.max(axis=0), out=largest)
     return np.sqrt(largest.astype(np.float64))
-
-
-def p_of_largest(observed: Floats, largest: Floats) -> Floats:
-    """Compute how often the largest statistic of any row is as large as each observed one; that counts as one."""
-    as_large = largest.size - np.searchsorted(np.sort(largest), observed - rounding(observed))
-    p: Floats = (as_large + 1) / (largest.size + 1)
-    return p
 
 
 def max_t(scores: Floats, first: Ints, second: Ints, resampling: Resampling) -> Floats:
@@ -191,7 +166,8 @@ def _max_t(scores: Floats, first: Ints, second: Ints, counts: Floats) -> Floats:
     apart = check_differences(differences(scores[first], scores[second]))
     topics, observed = apart.shape[-1], np.abs(t_statistic(apart))
     centred, error = apart - apart.mean(axis=-1, keepdims=True), deviation_of(apart) / np.sqrt(topics)
-    p = p_of_largest(observed, largest_t([centred / topics], error, [counts]))
+    largest = np.sort(largest_t(centred, error, counts))
+    p = (largest.size - np.searchsorted(largest, observed - rounding(observed)) + 1) / (largest.size + 1)
     # Few differences, or equal ones, vary too little in resamples: their signs count, those of one of so many pairs.
     return np.maximum(p, np.minimum(1.0, first.size * least_of_signs(np.count_nonzero(apart, axis=-1))))
 
@@ -227,11 +203,7 @@ CORRECTIONS = {
 
 
 def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) -> Sequence[str | None]:
-    """Give each system its letters: two systems share one unless a test separates them.
-
-    ``separated`` is by pair of ``first`` and ``second``. Letters run from the system with the greatest mean (Piepho's
-    insertion and absorption). None if it would take more letters than anybody reads.
-    """
+    """Letters that two systems share unless a test separates them (Piepho), the best first; None: too many letters."""
     order = np.argsort(-means, kind="stable")
     rank = np.argsort(order)
     separable = np.zeros((means.size, means.size), dtype=bool)
@@ -252,10 +224,7 @@ def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) ->
 
 
 def _intervals(separable: Flags) -> list[int] | None:
-    """Return the columns of letters if systems further apart are separated whenever nearer ones are; else None.
-
-    Each system shares a letter with those down to the first that is separated from it.
-    """
+    """Columns of letters where systems further apart are separated whenever nearer ones are; else None."""
     place = np.arange(len(separable))
     behind = np.triu(separable, 1)
     first = np.where(behind.any(axis=1), behind.argmax(axis=1), place.size)

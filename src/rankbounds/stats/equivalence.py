@@ -1,23 +1,10 @@
 """Is the difference too small to matter? Non-inferiority and equivalence within a margin.
 
-A test that finds no difference has not shown that there is none. To show that, name the margin: the largest difference
-that does not matter. A run is *not inferior* if a one-sided test rules out a loss of the margin or more, and two runs
-are *equivalent* if that holds in both directions (two one-sided tests, TOST; the larger p-value counts). Any paired
-test can test the margin, on differences shifted by it.
-
-Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the
-Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987.
-
-A t test of a margin only knows the changes that were seen. If 2% of topics lose .5, the mean loss is .01, and with 24
-topics a t test rules out exactly that loss in 62% of samples, those without such a topic. *Betting* assumes only
-the range of changes and allows for the worst case, at the price of topics: ruling out a loss of .01 takes at least 299
-by any such test, because one sample of 299 topics in twenty contains none of 1% of topics that lose everything. A
-gambler bets a share of the capital on every topic, at odds that are fair if the loss is exactly the margin. The capital
-then grows by a factor of 1 / p with probability p at most, proved for every distribution. The capital is averaged over
-all shares, so the order of topics does not matter. (Waudby-Smith and Ramdas, Estimating Means of Bounded Random
-Variables by Betting, JRSS B 86, 2024; Cover's universal portfolio)
-
-``benchmarks/margins.py`` measures levels and needed topics.
+A run is *not inferior* if a one-sided test rules out a loss of the margin or more, and two runs are *equivalent* if
+that holds in both directions (TOST, Schuirmann 1987). A t test only knows the changes that were seen; *betting* assumes
+only their range: a gambler bets a share of the capital on every topic, at odds that are fair if the loss is the margin,
+and the capital, averaged over shares, grows by 1 / p with probability p at most (Waudby-Smith and Ramdas, Estimating
+Means of Bounded Random Variables by Betting, JRSS B 86, 2024). ``benchmarks/margins.py`` measures levels.
 """
 
 from __future__ import annotations
@@ -52,18 +39,15 @@ BETTING = "betting"
 
 
 def find_test(name: str) -> PairedTest:
-    """Find a test of pairs by its name: of differences, or of equivalence."""
     return EQUIVALENCE if name == TOST else TESTS[name]
 
 
 def check_margin(margin: float) -> None:
-    """Reject a margin that is none."""
     if not (isinstance(margin, Real) and 0 <= margin < math.inf):
         raise UsageError(f"A margin is the largest difference that does not matter, 0 or more, not {margin}.")
 
 
 def check_equivalence(margin: float | None, alternative: str, correction: str) -> None:
-    """Reject what does not go together with the test of equivalence."""
     if not margin:
         raise UsageError(
             "The test tost needs a margin above 0, the largest difference that does not matter: --margin 0.01, or "
@@ -133,11 +117,7 @@ def least_topics(margin: float, limits: tuple[float, float], alpha: float) -> in
 def p_of_bounded_margin(
     differences: Floats, margin: float, limits: tuple[float, float], *, losses_only: bool = False
 ) -> Floats:
-    """Test each row for a difference of ``margin`` or more by betting; a small p-value rules it out.
-
-    Differences lie between ``limits``. With ``losses_only`` losses are tested (larger is better), else both directions,
-    of which the larger p-value counts.
-    """
+    """Test by betting, as ``p_of_margin`` does, for differences between ``limits``."""
     least, most = limits
     if not np.isfinite([least, most]).all():
         raise UsageError(f"The {BETTING} test of a margin needs a measure with a known range.")

@@ -11,7 +11,6 @@ STEPS, CLOSE, LONGEST_STEP = 100, 1e-10, 2.0
 
 
 def expit(logit: Floats) -> Floats:
-    """Return the probability that has these log odds."""
     from scipy import special
 
     probability: Floats = special.expit(logit)
@@ -25,11 +24,7 @@ def fit_logistic(
     weight: Floats | float = 1.0,
     start: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Fit the most plausible coefficients; return them and the curvature of minus the log posterior there.
-
-    ``outcome`` lies between 0 and 1; ``penalty`` is 1 / variance of each coefficient's prior, with mean 0; ``weight``
-    is how often each outcome counts; ``start`` is a starting point near the result, if known.
-    """
+    """Fit coefficients with priors of variance 1 / ``penalty``; return them and the curvature of the loss there."""
     coefficients = np.zeros(features.shape[1]) if start is None else start
     for _ in range(STEPS):
         probability = expit(features @ coefficients)
@@ -43,7 +38,7 @@ def fit_logistic(
 
 
 def robust_covariance(features: Floats, errors: Floats, cluster: Ints, curvature: Floats) -> Floats:
-    """Return that of fitted coefficients, with dependence of the errors inside clusters allowed for."""
+    """The covariance of fitted coefficients, with dependence of the errors inside clusters allowed for."""
     score = np.zeros((int(cluster.max()) + 1, features.shape[1]))
     np.add.at(score, cluster, features * errors[:, None])
     bread = np.linalg.inv(curvature)

@@ -1,20 +1,10 @@
 """Rank-biased overlap: the top-weighted similarity of two rankings with ties and of any length.
 
-The agreement A(d) of two lists is the share of their first d documents that they have in common, and RBO is its mean
-over depths with weights that fall by the factor p. Webber, Moffat and Zobel (2010, "A similarity measure for indefinite
-rankings") define it for lists that end; Corsi and Urbano (2024, "The treatment of ties in rank-biased overlap") treat
-ties in three ways:
-
-- ``a``: tied documents are in an unknown order; A is its mean over all orders, independently for each list;
-- ``b``: the same, divided so that a list fully agrees with itself, as in Kendall's tau-b;
-- ``w``: tied documents share the first rank of their group, as in sports.
-
-What follows the ends of lists is unknown. ``low`` assumes that nothing that follows is in the other list, ``high`` that
-everything matches as well as possible, ``value`` (extrapolated) that the agreement continues.
-
-With ``top`` and ``bottom`` for the first and the last rank of a document's tied group, a depth cuts only one group of a
-list. So four counts of common documents give the mean over orders: how many have both tops within the depth, both
-bottoms, or one of each. They are whole numbers, summed for all topics of two runs at once.
+RBO is the mean over depths d of the share of the first d documents that two lists have in common, with weights that
+fall by the factor p (Webber, Moffat and Zobel 2010). Of ties (Corsi and Urbano 2024) ``a`` takes the mean over all
+orders, ``b`` the same divided so that a list fully agrees with itself, ``w`` the first rank of the group. Behind the
+ends ``low`` assumes nothing in common, ``high`` as much as possible, ``value`` that the agreement continues. A depth
+cuts only one tied group of a list, so four counts of common documents (by tops and bottoms) give the mean over orders.
 """
 
 from __future__ import annotations
@@ -67,7 +57,6 @@ class TiedLists:
         return cls(topic, document, top, top + np.repeat(size, size) - 1, length)
 
     def to_depth(self, depth: int) -> CountedLists:
-        """Cut the lists at this depth, ready to be compared with others."""
         kept = self.top <= depth
         lists = TiedLists(self.topic[kept], self.document[kept], self.top[kept], self.bottom[kept], self.length)
         cell = lists.topic * (depth + 1) - 1
@@ -95,7 +84,6 @@ class CountedLists:
 
     @property
     def depth(self) -> int:
-        """The deepest rank that is held."""
         return self.begun.shape[1]
 
     @cached_property
@@ -106,7 +94,6 @@ class CountedLists:
 
 
 def count_within(cell: Ints, rank: Ints, topics: int, depth: int) -> Ints:
-    """Count by topic and depth how many ranks lie within the depth."""
     counts = np.bincount(cell + np.minimum(rank, depth + 1), minlength=topics * (depth + 1))
     return np.cumsum(counts.reshape(topics, depth + 1)[:, :depth], axis=1)
 
@@ -123,19 +110,7 @@ Overlap = tuple[Floats, Floats, Floats]
 def overlaps(
     a: CountedLists, b: CountedLists, p: float, readings: Sequence[str] = READINGS, place: Ints | None = None
 ) -> dict[str, Overlap]:
-    """Compute the overlap of every topic for each treatment of ties; no list is empty.
-
-    Parameters
-    ----------
-    a, b : CountedLists
-        Two runs' lists of the same topics, to the same depth, that of ``deepest_rank``.
-    p : float
-        The persistence.
-    readings : sequence of str
-        Which of ``a``, ``b`` and ``w``.
-    place : array, optional
-        Scratch space as long as the number of documents, all -1 before and after: many pairs can share it.
-    """
+    """The overlap of every topic for each treatment of ties; ``place``: scratch space for documents, all -1."""
     pair = _PairOfLists(a, b, p, place)
     if not pair.tied:  # the readings are of ties
         return dict.fromkeys(readings, pair.overlap("a"))
@@ -210,12 +185,7 @@ class _PairOfLists:
         return overlap, np.sqrt(of_a * of_b)
 
     def _unseen_weights(self, reading: str) -> tuple[Floats, Floats]:
-        """Return what an unseen document between the ends of two lists adds if it is in common, and the most that all
-        add.
-
-        The shorter list's unseen documents may be those that only the longer one has, each of which is within the depth
-        with some probability.
-        """
+        """What an unseen document between the ends of two lists adds if it is in common, and the most all add."""
         if reading == "w":
             return np.ones(self.unseen.shape), np.minimum(self.unseen, self.alone_begun)
         cut = self.alone_begun - self.alone_ended
@@ -231,7 +201,6 @@ def _at(by_depth: Floats, depth: Ints) -> Floats:
 
 
 def common_rows(a: Ints, b: Ints, place: Ints | None) -> tuple[Ints, Ints]:
-    """Find the rows of both that hold the same document."""
     if place is None:
         place = np.full(int(max(a.max(initial=-1), b.max(initial=-1))) + 1, -1)
     place[a] = np.arange(a.size)

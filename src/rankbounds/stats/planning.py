@@ -53,7 +53,6 @@ class TopicPlan(Result):
 
     @property
     def columns(self) -> Sequence[Column]:  # type: ignore[override]
-        """Those of a pilot have the measure, and numbers to be safe."""
         pilot = self.settings["pilot_topics"] is not None
         return (
             *([Column("measure", importance=6)] if pilot else []),
@@ -70,11 +69,9 @@ class TopicPlan(Result):
         return "clusters" if self.settings["clusters"] else "topics"
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a dict per measure and goal; None if no realistic number of topics suffices."""
         return list(self.plans)
 
     def notes(self) -> list[str]:
-        """Return what is assumed."""
         assumed = (
             f"Computed for power {self.settings['power']:.0%} at level {self.settings['alpha']:g} from t "
             "distributions, which assume that differences are about normal over topics"
@@ -108,27 +105,18 @@ def plan_topics(
         Scores of earlier topics by the measures in question, of at least two runs.
     deviation : float, optional
         The standard deviation of the difference between two systems over topics, if there is no pilot.
-    difference : float, optional
-        A true difference to find.
-    margin : float, optional
-        A difference to rule out if the systems are equal.
-    systems : int, default 2
-        The number of systems to compare.
-    alpha, power : float
-        The level of the tests, and their power.
+    difference, margin : float, optional
+        A true difference to find, and one to rule out if the systems are equal.
+    systems, alpha, power
+        How many systems will be compared, the level of the tests, and their power.
     clusters : mapping or path, optional
-        The cluster of each topic of the pilot, if topics belong together; by default those of its scores. ``topics``
-        then counts clusters like the pilot's.
+        The cluster of each topic of the pilot; by default those of its scores. ``topics`` then counts clusters.
 
     Returns
     -------
     TopicPlan
-        A row per measure and goal.
-
-    Notes
-    -----
-    A pilot's deviation of differences is pooled over all pairs of its runs (the residual of a two-way analysis of
-    variance, times the root of 2); ``topics_safe`` uses the upper end of its one-sided 80% interval.
+        A row per measure and goal. The deviation is pooled over all pairs of the pilot's runs; ``topics_safe`` uses the
+        upper end of its one-sided 80% interval.
 
     Examples
     --------
@@ -188,7 +176,6 @@ def _deviation(scores: Floats, measure: str, clusters: Clusters | None) -> float
 
 
 def _rows(settings: dict[str, Any], deviation: float, factor: float) -> Iterator[dict[str, Any]]:
-    """Build a row per goal; ``factor`` enlarges the deviation to be safe."""
     alpha, power, systems = settings["alpha"], settings["power"], settings["systems"]
     apart = deviation * np.array([1.0, factor])
 

@@ -30,17 +30,13 @@ MANY_DIFFERENCES = 64
 
 
 def check_level(alpha: float) -> None:
-    """Reject an invalid significance level, or one that no test can reach in floating point."""
     check_share("alpha", alpha)
     if alpha < SMALLEST_LEVEL:
         raise UsageError(f"No test reaches the level {alpha:g}: alpha must be at least {SMALLEST_LEVEL:g}.")
 
 
 def power_of_t_test(effect: float | Floats, topics: int | Ints, alpha: float = 0.05) -> Any:
-    """Compute how often a two-sided paired t test finds a true standardised effect (noncentral t distribution).
-
-    Never with so few topics that their signs show nothing at this level.
-    """
+    """How often a two-sided paired t test finds a true standardised effect; never where signs show nothing."""
     from scipy.special import nctdtr, stdtrit  # (scipy.stats takes long to load)
 
     critical = stdtrit(topics - 1, 1 - alpha / 2)
@@ -56,14 +52,10 @@ def minimum_detectable_effect(deviation: float, topics: int, alpha: float = 0.05
 
     Parameters
     ----------
-    deviation : float
-        The standard deviation of the differences over topics.
-    topics : int
-        The number of topics.
-    alpha : float, default 0.05
-        The significance level.
-    power : float, default 0.8
-        The probability of finding the difference.
+    deviation, topics
+        The standard deviation of the differences over topics, and the number of topics.
+    alpha, power
+        The level of the test, and the probability of finding the difference.
 
     Returns
     -------
@@ -95,23 +87,15 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
     Parameters
     ----------
-    difference : float
-        The true mean difference between two systems, of either sign.
-    deviation : float
-        The standard deviation of the differences over topics.
-    alpha : float, default 0.05
-        The level of the test.
-    power : float, default 0.8
-        The probability of finding the difference.
+    difference, deviation
+        The true mean difference between two systems, and its standard deviation over topics.
+    alpha, power
+        The level of the test, and the probability of finding the difference.
 
     Returns
     -------
     int
-        At least 2.
-
-    Notes
-    -----
-    From the noncentral t distribution: exact for normally distributed differences.
+        At least 2, by the noncentral t distribution: exact for normally distributed differences.
 
     Examples
     --------
@@ -131,17 +115,14 @@ def topics_needed(difference: float, deviation: float, alpha: float = 0.05, powe
 
 
 def topics_for_effects(effects: Floats, alpha: float, power: float) -> Ints:
-    """Count the topics that the t test needs per standardised effect; 0 if no realistic number suffices."""
+    """The topics that the t test needs per standardised effect; 0 if no realistic number suffices."""
     size = np.minimum(np.abs(np.ravel(effects)), LARGE_EFFECT)
     needed = _least_topics(lambda at, topics: power_of_t_test(size[at], topics, alpha), size, alpha, power)
     return needed.reshape(np.shape(effects))
 
 
 def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float, alpha: float, power: float) -> Ints:
-    """Count the topics that rule out differences of ``margin`` or more, for each true difference and deviation.
-
-    Both one-sided t tests then succeed with the given power; 0 if no realistic number suffices.
-    """
+    """The topics with which both one-sided t tests rule out ``margin``; 0 if no realistic number suffices."""
     from scipy.special import nctdtr, stdtrit
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -193,28 +174,16 @@ def smallest_p_value(
 
     Parameters
     ----------
-    differing : int or array of int
-        On how many topics the two systems differ, or can differ.
-    topics : int
-        How many topics there are.
-    test : str, optional
-        By default that of ``compare``; by its name in ``rankbounds.stats.significance.TESTS``.
-    alternative : {"two-sided", "greater", "less"}
-        Two sides, or one.
-    resamples : int
-        For tests that resample: p is never below 1 / (resamples + 1).
+    differing, topics
+        On how many topics the two systems differ, or can differ (may be an array), and how many topics there are.
+    test, alternative, resamples
+        As in ``compare``; with resamples p is never below 1 / (resamples + 1).
 
     Returns
     -------
     array
-        A p-value for each number of differing topics. Where it is not below alpha, the test cannot succeed. NaN where
-        a test does not say what its smallest p-value is.
-
-    Notes
-    -----
-    All differences have one sign then. The two-sided sign and randomisation tests give 2 ** (1 - differing), and no
-    test of a mean gives less; Wilcoxon's gives as much if no sizes are equal, and its normal approximation, if all are,
-    perhaps less. The t test is most extreme if all differences are equal.
+        A p-value for each number of differing topics, 2 ** (1 - differing) at least for tests of a mean and for signs.
+        Where it is not below alpha, the test cannot succeed. NaN where a test does not say it.
 
     Examples
     --------
@@ -235,11 +204,7 @@ def smallest_p_value(
 def topics_that_must_differ(
     topics: int, test: str, alpha: float, *, alternative: str = "two-sided", resamples: int = RESAMPLES
 ) -> int | None:
-    """Count the topics on which two systems must differ for p < alpha; 0 if no number suffices.
-
-    A number above that of the topics means that the test cannot succeed on these. None if the smallest p-value of the
-    test is unknown.
-    """
+    """On how many topics systems must differ for p < alpha; 0 if no number suffices, None if unknown."""
     counts = np.arange(1, max(topics, MANY_DIFFERENCES) + 1)
     smallest = smallest_p_value(counts, topics, test, alternative=alternative, resamples=resamples)
     enough = smallest < alpha

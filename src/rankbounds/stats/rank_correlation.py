@@ -29,21 +29,11 @@ EXACT_RUNS = 33
 """Up to how many runs the distribution of tau is computed exactly."""
 
 
-def levels(scores: Floats) -> Floats:
-    """Number the scores from the lowest on, equal scores alike."""
-    return np.unique(merge_equal(scores), return_inverse=True)[1].astype(np.float64)
-
-
 def order_signs(scores: Floats) -> Ints:
     """Return for every two systems which scores higher: 1 the row's, -1 the column's, 0 neither."""
     level = merge_equal(scores)
     row, column = level[..., :, None], level[..., None, :]
     return np.greater(row, column).view(np.int8) - np.less(row, column).view(np.int8)
-
-
-def kendall_tau_a(a: Floats, b: Floats) -> float:
-    """Concordant minus discordant pairs, over all pairs; ties count for neither."""
-    return float((order_signs(a) * order_signs(b)).sum() / (a.size * (a.size - 1)))
 
 
 def kendall_tau(a: ArrayLike, b: ArrayLike) -> float:
@@ -87,13 +77,8 @@ def tau_ap(observed: ArrayLike, reference: ArrayLike) -> float:
     Returns
     -------
     float
-        Not symmetric: the weights follow ``observed``. As in tau-b, pairs tied there do not count, so that an order
-        with ties agrees with itself; a pair tied in ``reference`` counts half. NaN if all are tied in ``observed``.
-
-    Notes
-    -----
-    With ties it is the coefficient tau_AP,b of Urbano and Marrero, The Treatment of Ties in AP Correlation, ICTIR 2017,
-    whose mean of both directions is what comparisons of orders show.
+        Not symmetric: the weights follow ``observed``. Pairs tied there do not count, and pairs tied in ``reference``
+        count half (tau_AP,b of Urbano and Marrero, ICTIR 2017). NaN if all are tied in ``observed``.
 
     Examples
     --------
@@ -170,10 +155,6 @@ def rank_biased_overlap(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> float:
         1 if the orders agree. Ties are averaged over all ways to break them, independently for each side (Corsi and
         Urbano's RBO^a). Beyond the last system the agreement is assumed to continue.
 
-    See Also
-    --------
-    rankbounds.similarity : RBO of rankings of documents.
-
     Examples
     --------
     >>> import rankbounds as rb
@@ -184,7 +165,7 @@ def rank_biased_overlap(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> float:
     a, b = _scores_of_same(a, b)
     lists = []
     for scores in (a, b):  # systems as documents of one list, those of equal score tied
-        level = levels(scores)
+        level = np.unique(merge_equal(scores), return_inverse=True)[1]
         order = np.argsort(-level, kind="stable")
         tied = np.append(False, level[order][1:] == level[order][:-1])
         one_list = TiedLists.of(np.zeros(order.size, dtype=np.int64), order, tied, 1)
@@ -193,10 +174,8 @@ def rank_biased_overlap(a: ArrayLike, b: ArrayLike, p: float = 0.9) -> float:
 
 
 def correlations(a: Floats, b: Floats, p: float = 0.9) -> dict[str, float]:
-    """Compute all coefficients for two columns of scores of the same systems."""
     return {
         "tau": kendall_tau(a, b),
-        "tau_a": kendall_tau_a(a, b),
         "tau_ap": (tau_ap(a, b) + tau_ap(b, a)) / 2,
         "spearman": spearman(a, b),
         "rbo": rank_biased_overlap(a, b, p),
@@ -236,10 +215,8 @@ def critical_tau(runs: int, alpha: float = LEVEL) -> float:
 
     Parameters
     ----------
-    runs : int
-        The number of runs.
-    alpha : float, default 0.05
-        The significance level.
+    runs, alpha
+        The number of runs, and the significance level.
 
     Returns
     -------
@@ -294,13 +271,11 @@ class Agreement(Result):
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """The coefficients, and how many pairs change places."""
         return (
             Column("measure_a"),
             Column("measure_b"),
             Column("tau", importance=1),
             Column("p_value", "p of tau", lambda row: p_number(row["p_value"])),
-            Column("tau_a", "tau-a"),
             Column("tau_ap", "tau_AP"),
             Column("spearman", "Spearman"),
             Column("rbo", f"RBO(p={self.settings['p']:g})"),
@@ -309,11 +284,9 @@ class Agreement(Result):
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a row per two measures; None for undefined coefficients."""
         return [{name: plain(value) for name, value in row.items()} for row in self.found]
 
     def notes(self) -> list[str]:
-        """Say which tau is significant."""
         runs, critical = self.settings["runs"], critical_tau(self.settings["runs"])
         related = f"a tau of {critical:.3f} or more" if critical <= 1 else "no tau"
         return [f"With {runs} runs, {related} differs significantly from 0 (level {LEVEL:g}, two-sided)."]
@@ -324,18 +297,15 @@ def agreement(scores: Scores, p: float = 0.9, against: Scores | None = None) -> 
 
     Parameters
     ----------
-    scores : Scores
-        From ``evaluate``, of two runs or more.
-    p : float, default 0.9
-        The persistence of RBO.
+    scores, p
+        Scores of two runs or more, and the persistence of RBO.
     against : Scores, optional
-        Scores of the same runs with other judgments, such as a shallower pool's. By default every two measures of
-        ``scores`` are compared.
+        Those of the same runs with other judgments; by default every two measures of ``scores`` are compared.
 
     Returns
     -------
     Agreement
-        A row per two orders by mean score: ``tau`` (Kendall's tau-b) with its ``p_value`` against 0, ``tau_a``,
+        A row per two orders by mean score: ``tau`` (Kendall's tau-b) with its ``p_value`` against 0,
         ``tau_ap`` (the mean of both directions), ``spearman``, ``rbo``; ``swapped``, the pairs of runs that change
         places, and ``swapped_significantly``, those where both sides find a significant difference (t test, 0.05). Runs
         with infinite means, as of ESL, share the last rank.

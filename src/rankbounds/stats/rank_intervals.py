@@ -1,10 +1,8 @@
 """Rank intervals of systems: "between 3rd and 9th".
 
-A system ranks behind every system shown to be better, and before every one shown to be worse: its rank lies between 1 +
-the number of the former and the number of systems - that of the latter. The corrected p-values of the comparison decide
-what is shown, so that ranks, letters and verdicts cannot contradict each other. If the correction bounds the
-probability of *any* wrong statement over all pairs by alpha, the intervals of all systems hold together with
-probability 1 - alpha (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks").
+A system ranks behind every system shown to be better, and before every one shown to be worse, by the corrected p-values
+of the comparison. If the correction bounds the probability of *any* wrong statement over all pairs by alpha, the
+intervals of all systems hold together with 1 - alpha (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for ranks").
 """
 
 from __future__ import annotations
@@ -22,10 +20,7 @@ def observed_places(merits: Floats) -> Ints:
 
 
 def places(systems: int, first: Ints, second: Ints, lead: Floats, separated: Flags) -> tuple[Ints, Ints]:
-    """Find the least and the greatest place of each system that the separated pairs leave.
-
-    ``lead`` is above 0 where the first system of a pair is the better one.
-    """
+    """The least and greatest place of each system that separated pairs leave; ``lead`` > 0: the first is better."""
     first_better, second_better = (lead > 0) & separated, (lead < 0) & separated
     worse, better = (
         np.bincount(first[one], minlength=systems) + np.bincount(second[other], minlength=systems)
@@ -35,7 +30,6 @@ def places(systems: int, first: Ints, second: Ints, lead: Floats, separated: Fla
 
 
 def ordinal(place: int) -> str:
-    """Write a place: 1st, 2nd, 3rd, 4th."""
     ending = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place}{ending}"
 

@@ -42,11 +42,9 @@ class DiscriminativePower(Result):
     )
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each measure and level."""
         return self.found
 
     def notes(self) -> list[str]:
-        """Say how many resamples there were, and from which seed."""
         return [f"{significance.drawn_words(self.settings)}."]
 
 
@@ -64,17 +62,13 @@ def discriminative_power(
 
     Parameters
     ----------
-    scores : Scores
-        From ``evaluate``, of two runs or more.
-    alpha : float or sequence of float, default (0.05, 0.01)
-        The significance levels.
+    scores, alpha
+        Scores of two runs or more, and the significance levels.
     test : str, default "bootstrap"
         ``"bootstrap"`` is Sakai's method: the significance level of a pair is the share of resamples, drawn from
         differences shifted to mean 0, with at least the observed t. Or any other test of ``compare``.
-    clusters : mapping or path, optional
-        The cluster of each query, if queries belong together; clusters are then tested and resampled.
-    resamples, seed : int
-        For tests that resample.
+    clusters, resamples, seed
+        As in ``compare``.
     progress : callable, optional
         Called with the numbers of measures done so far and in all.
 

@@ -46,7 +46,6 @@ class Resampling:
         check_count("The seed", self.seed, least=0)
 
     def generator(self) -> np.random.Generator:
-        """Make a generator that gives the same numbers every time."""
         return np.random.default_rng(self.seed)
 
 
@@ -90,7 +89,6 @@ class PairedTest:
     """Other names of the test, for "did you mean"."""
 
     def draws(self, settings: Mapping[str, Any]) -> list[str]:
-        """Say how p-values were drawn: nothing for tests that do not resample."""
         if self.exact_topics >= (settings["clusters"] or settings["topics"]):
             return ["all sign flips"]
         return [drawn_words(settings)] if self.resamples else []
@@ -116,7 +114,6 @@ def register(test: PairedTest) -> PairedTest:
 
 
 def drawn_words(settings: Mapping[str, Any]) -> str:
-    """Say how many resamples were drawn, and from which seed."""
     return f"{settings['resamples']:,} resamples, seed {settings['seed']}"
 
 
@@ -128,10 +125,7 @@ def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
 
 
 def least_of_signs(differing: Floats | Ints | int, alternative: str = "two-sided") -> Floats:
-    """Return the smallest p-value that the signs of so many topics can give: those that differ, all in one direction.
-
-    No test of a mean gives a smaller one: how much so few differences vary is not known well enough for that.
-    """
+    """The smallest p-value of the signs of so many topics that differ; no test of a mean is surer than that."""
     p = 0.5 ** np.asarray(differing, dtype=np.float64)
     return _tail(p, p, alternative)
 
@@ -153,7 +147,6 @@ def t_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
 
 
 def _least_of_t(differing: Floats, topics: int) -> Floats:
-    """Return the smallest p of the t test, for equal differences."""
     from scipy.special import stdtr
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -193,11 +186,7 @@ def over_error(mean: Floats, error: Floats) -> Floats:
 
 
 def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
-    """Wilcoxon's signed-rank test. Topics without a difference are dropped; an infinite one ranks above all others.
-
-    Exact where at most 50 topics are left and no two of their differences are equal in size, or at most 25; else by the
-    normal approximation.
-    """
+    """Wilcoxon's signed-rank test without zeros, exact for few or distinct sizes; an infinite one ranks above all."""
     from scipy import stats
 
     size = np.abs(differences)
@@ -267,7 +256,6 @@ register(
 
 
 def sign_test(differences: Floats, alternative: str, _: Resampling) -> Floats:
-    """Compare how many topics one system wins with a fair coin; exact. Ties are dropped."""
     from scipy import stats
 
     wins = np.count_nonzero(differences > 0, axis=-1)
@@ -289,11 +277,7 @@ register(
 
 
 def randomization_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
-    """Return p-values of Fisher's randomisation test: for equal systems, each difference could have the other sign.
-
-    Exact over all sign flips for up to 16 topics. For more, flips are sampled, and the observed outcome counts as one
-    (the +1), so that a p-value is never 0.
-    """
+    """Fisher's randomisation test: all sign flips of up to 16 topics, else a sample, where the observed counts (+1)."""
     topics = differences.shape[-1]
     exact = topics <= EXACT_TOPICS
     if exact:
@@ -315,7 +299,6 @@ def randomization_test(differences: Floats, alternative: str, resampling: Resamp
 
 
 def _as_extreme(statistic: Floats, observed: Floats, slack: Floats, alternative: str) -> Flags:
-    """Which are as extreme as what was observed; ``statistic`` is overwritten."""
     if alternative == "two-sided":
         return np.abs(statistic, out=statistic) >= np.abs(observed) - slack
     return statistic >= observed - slack if alternative == "greater" else statistic <= observed + slack
@@ -332,10 +315,7 @@ register(
 
 
 def bootstrap_test(differences: Floats, alternative: str, resampling: Resampling) -> Floats:
-    """Return p-values of the shift method: resampled topics, from differences shifted to mean 0, that reach the t.
-
-    This is the achieved significance level of Sakai's bootstrap, with the observed outcome counted as one (the +1).
-    """
+    """The shift method (Sakai): resamples of differences of mean 0 that reach the t; the observed counts (+1)."""
     counts = topic_counts(differences.shape[-1], resampling)
     observed = t_statistic(differences)
     as_extreme = np.zeros(differences.shape[0])
@@ -352,7 +332,7 @@ def rounding(statistic: Floats) -> Floats:
 
 
 def topic_counts(topics: int, resampling: Resampling) -> Floats:
-    """Count how often each topic is drawn in each resample: resamples x topics."""
+    """How often each topic is drawn in each resample: resamples x topics."""
     return resampling.generator().multinomial(topics, np.full(topics, 1 / topics), resampling.resamples).astype(float)
 
 
@@ -375,7 +355,6 @@ def resampled_t(differences: Floats, counts: Floats) -> tuple[Floats, Floats]:
 
 
 def chunks(pairs: int, resamples: int) -> list[slice]:
-    """Divide the pairs into slices that fit into memory with all resamples."""
     step = max(1, _CELLS_AT_ONCE // resamples)
     return [slice(start, start + step) for start in range(0, pairs, step)]
 
@@ -393,7 +372,6 @@ register(
 
 
 def check_finite(differences: Floats, what: str, measure: object) -> None:
-    """Reject infinite differences, as of ESL where one run alone finds enough."""
     if np.isinf(differences).any():
         usable = " or the ".join(sorted(test.name for test in TESTS.values() if not test.of_mean))
         raise DataError(
@@ -403,7 +381,6 @@ def check_finite(differences: Floats, what: str, measure: object) -> None:
 
 
 def check_test(test: str, alternative: str = "two-sided", more: Sequence[str] = ()) -> None:
-    """Reject an unknown test or alternative; ``more`` are further known tests."""
     meant = {name: known.name for known in TESTS.values() for name in known.called}
     check_choice("test", test, [*TESTS, *more], meant)
     check_choice("alternative", alternative, ALTERNATIVES)
@@ -420,12 +397,11 @@ def p_values(
 
     Parameters
     ----------
-    differences : array
+    differences
         Of two runs, topic by topic; the last axis is topics.
-    test, alternative : str
-        As in ``compare``: ``"greater"`` tests whether the differences are above 0. Tests of the mean are no surer than
-        signs; the others accept infinite differences.
-    resampling, measure : optional
+    test, alternative
+        As in ``compare``: ``"greater"`` tests whether the differences are above 0.
+    resampling, measure
         How tests that resample do it, and what error messages call the numbers.
 
     Returns
@@ -480,10 +456,7 @@ def mean_interval(
 
 
 def _not_rejected(sums: Floats, weights: Floats, reach: float) -> tuple[Floats, Floats]:
-    """Find the d with (mean - d)^2 <= reach times the variance of sums - d * weights: a quadratic, as Fieller's.
-
-    Where one cluster outweighs the others, only an end between 0 and the mean is known: nothing beyond is rejected.
-    """
+    """Find the d with (mean - d)^2 <= reach * variance of sums - d * weights (Fieller); one end if one outweighs."""
     mean, degrees = sums.mean(axis=-1), weights.size - 1
     square, half = 1 - reach * np.var(weights, ddof=1), mean - reach * (sums @ (weights - 1)) / degrees
     rest = mean**2 - reach * sums.var(axis=-1, ddof=1)
@@ -496,5 +469,4 @@ def _not_rejected(sums: Floats, weights: Floats, reach: float) -> tuple[Floats, 
 
 
 def pairs_of(systems: int) -> tuple[Ints, Ints]:
-    """List the two sides of all pairs of systems, the first before the second."""
     return np.triu_indices(systems, 1)

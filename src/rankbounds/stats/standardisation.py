@@ -21,10 +21,8 @@ def standardise(scores: Scores, reference: Scores | None = None, *, cdf: bool = 
 
     Parameters
     ----------
-    scores : Scores
-        From ``evaluate``.
-    reference : Scores, optional
-        Scores of other runs on the same topics and measures; by default ``scores`` themselves.
+    scores, reference : Scores
+        From ``evaluate``; the reference has the same topics and measures, and is by default ``scores`` themselves.
     cdf : bool, default True
         Pass the result through the normal distribution, so that it lies between 0 and 1 and 0.5 is the average run.
 

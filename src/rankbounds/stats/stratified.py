@@ -1,14 +1,9 @@
 """Means over several collections, these or ones like them.
 
-Intervals and tests of these collections are over topics, as samples within their collection.
 ``parts`` holds an array per collection, with a row per pair (or run) and a column per topic; a row is NaN if a run
-lacks the collection. In a row's mean collections have equal shares (``collections``, the mean of means), or those of
-their topics (``queries``, the mean over all topics), among the collections of the row.
-
-For collections like these, ``random_effects`` summarises estimates (mean differences over topics) with known variances,
-whose true values vary about a mean with the variance tau^2. It is estimated by the moments of DerSimonian and Laird
-(1986, "Meta-analysis in clinical trials"), and the mean has a Hartung-Knapp interval: t with k - 1 degrees, its factor
-never below 1.
+lacks the collection. In a row's mean collections have equal shares (``collections``) or those of their topics
+(``queries``). For collections like these, ``random_effects`` estimates the variance tau^2 of true values by moments
+(DerSimonian and Laird 1986), and the mean has a Hartung-Knapp interval: t with k - 1 degrees, its factor at least 1.
 """
 
 from __future__ import annotations
@@ -26,29 +21,23 @@ MEANS = ("collections", "queries")
 
 
 def held(parts: Sequence[Floats]) -> Flags:
-    """By row and collection: is it there?"""
     return np.stack([~np.isnan(part).any(axis=-1) for part in parts], axis=-1)
 
 
 def shares(has: Flags, topics: Ints, mean: str) -> Floats:
-    """Share out each row's mean among collections; 0 for what is not there."""
     weight = has * (1.0 if mean == "collections" else topics.astype(np.float64))
     total = weight.sum(axis=-1, keepdims=True)
     return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
 
 
 def variances_of_means(parts: Sequence[Floats]) -> Floats:
-    """Compute by row and collection the squared standard error of the mean over its topics."""
     return np.stack([deviation_of(part) ** 2 / part.shape[-1] for part in parts], axis=-1)
 
 
 def interval(
     means: Floats, variances: Floats, share: Floats, topics: Ints, confidence: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Compute each row's mean and its t interval over topics, with Welch and Satterthwaite's degrees of freedom.
-
-    NaN if topics do not vary within any collection: that shows no error, not that there is none.
-    """
+    """Each row's mean and its t interval over topics (Welch and Satterthwaite); NaN where no topics vary."""
     from scipy.special import stdtrit
 
     mean, error, degrees = _studentise(means, variances, share, topics)
@@ -57,11 +46,7 @@ def interval(
 
 
 def t_p_values(means: Floats, variances: Floats, share: Floats, topics: Ints) -> Floats:
-    """Test whether each row's mean is 0, by the t test that matches ``interval``: collections are fixed.
-
-    Without variation, the p-value is the smallest possible with sign flips of the smallest collection with a
-    difference.
-    """
+    """Test each row's mean for 0, as ``interval`` does; without variation by the signs of the smallest collection."""
     from scipy.special import stdtr
 
     mean, error, degrees = _studentise(means, variances, share, topics)
@@ -83,10 +68,7 @@ def _studentise(means: Floats, variances: Floats, share: Floats, topics: Ints) -
 
 @dataclass(frozen=True, eq=False)
 class RandomEffects:
-    """By pair: the mean over collections with its interval, and the heterogeneity.
-
-    NaN for fewer than two collections, or one with variance 0 or unknown.
-    """
+    """By pair: the mean over collections with its interval, and the heterogeneity; NaN: too few, or no variance."""
 
     mean: Floats
     error: Floats

@@ -1,13 +1,9 @@
 """Variance components: topics, systems, and reruns of one system.
 
-An analysis of variance as in generalisability theory (Cronbach et al. 1972; Brennan 2001). Topics (t) and systems
-(s) are crossed; a rerun (r) belongs to its system. A score is a sum of independent effects of topic, system, topic x
-system, rerun, and topic x rerun. Each mean square contains the variances of its effects with known coefficients;
-solving for them gives every effect's variance.
-
-If systems have different numbers of reruns, the means of their reruns are analysed, unweighted, and the harmonic mean
-replaces the number. With equal numbers this is the plain two-way analysis of variance, whose variance within cells is
-split here into rerun and topic x rerun.
+An analysis of variance as in generalisability theory (Cronbach et al. 1972; Brennan 2001). Topics (t) and systems (s)
+are crossed; a rerun (r) belongs to its system. Each mean square contains the variances of its effects with known
+coefficients; solving for them gives every effect's variance. Where systems have different numbers of reruns, the
+unweighted means of their reruns are analysed, and the harmonic mean replaces the number.
 """
 
 from __future__ import annotations
@@ -27,28 +23,22 @@ NAMES = {"t": "topic", "s": "system", "ts": "topic x system", "sr": "rerun", "ts
 
 @dataclass(frozen=True, eq=False)
 class Anova:
-    """Mean squares of a table of scores, and the variance of each effect.
-
-    ``scores`` has axes topic and run; ``system`` is the system of each run.
-    """
+    """Mean squares of ``scores`` (topic, run), and the variance of each effect; ``system`` is that of each run."""
 
     scores: Floats
     system: Ints
 
     @cached_property
     def runs_of_system(self) -> Ints:
-        """How many runs each system has."""
         return np.bincount(self.system)
 
     @cached_property
     def _cells(self) -> Floats:
-        """Means over reruns, with axes topic and system."""
         member = (self.system[:, None] == np.arange(self.runs_of_system.size)) / self.runs_of_system
         return self.scores @ member
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """How many topics and systems there are."""
         return dict(zip("ts", self._cells.shape, strict=True))
 
     @property
@@ -69,7 +59,6 @@ class Anova:
 
     @cached_property
     def degrees(self) -> Ints:
-        """Degrees of freedom of each effect."""
         found = []
         for effect in self.effects:
             factors = [factor for factor in effect if factor in ("t" if "r" in effect else "ts")]
@@ -111,14 +100,10 @@ class Anova:
 
     @property
     def variances(self) -> dict[str, float]:
-        """The variance of each effect, 0 where the estimate is below."""
         return dict(zip(self.effects, np.maximum(self.estimates, 0.0).tolist(), strict=True))
 
     def drawn_variances(self, resampling: Resampling) -> dict[str, Floats]:
-        """Draw variances according to their degrees of freedom: generalised pivots (Weerahandi 1993).
-
-        Each is a mean square times its degrees of freedom, over a draw from their chi-square distribution.
-        """
+        """Draw variances by generalised pivots (Weerahandi 1993): mean squares over chi-square draws."""
         drawn = resampling.generator().chisquare(self.degrees, (resampling.resamples, len(self.effects)))
         pivots = self.mean_squares * self.degrees / drawn
         solved = np.maximum(np.linalg.solve(self.coefficients, pivots.T), 0.0)
@@ -138,11 +123,7 @@ class Design:
         return int(np.prod([numbers[factor] for factor in effect]))
 
     def reliability(self, variances: Mapping[str, float] | Mapping[str, Floats], *, absolute: bool = False) -> Floats:
-        """Compute the share of the variance of systems' means that is their own: the generalisability coefficient.
-
-        Relative: of their differences, where effects common to all systems are no error. Absolute (the index of
-        dependability): of the means themselves, as scores for other topics.
-        """
+        """The share of variance of systems' means that is their own; ``absolute``: of the means, not differences."""
         own = np.asarray(variances["s"], dtype=np.float64)
         error = np.zeros(own.shape)
         for effect, variance in variances.items():

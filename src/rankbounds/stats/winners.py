@@ -1,21 +1,10 @@
 """The lead of the best run, corrected for its having been picked because it led.
 
-The best of many runs leads partly because it is better, and partly because chance favoured it on these topics: on
-average its lead is too high, and the plain interval misses too often. Given that the run was picked, its lead follows a
-distribution truncated where another run would have been picked. The corrected lead is the true lead for which the
-observed lead is the median of that distribution, and the interval has the true leads for which it is not in the tails.
-Both are searched within intervals that hold for all comparisons at once (the hybrid of the source), without which a
-close race makes them arbitrarily wide.
-
-The baseline is chosen before scores are seen. For the lead over the second run, the second was picked too, and the
-distribution is truncated where another run would have been second. The plain t interval of that lead needs no
-correction: it covered 96% or more in simulations. The median of a distribution truncated on both sides varies much more
-than the lead itself, and, capped at the lead, errs about as far below the truth as the lead does above it; so the
-corrected lead over the second is halfway between the two.
-
-Means over topics are assumed to be about normal, with the covariance that the topics show; the t distribution with
-topics - 1 degrees replaces the normal one. ``benchmarks/winners.py`` tries both leads on TREC topics; where few topics
-differ, as by RR of good runs, intervals cover 91%.
+Given that the run was picked, its lead follows a distribution truncated where another run would have been picked. The
+corrected lead is the true lead for which the observed one is the median, and the interval has those for which it is not
+in the tails; both are searched within intervals that hold for all comparisons at once (the hybrid of the source). For
+the lead over the second run, which was picked too, the plain t interval covers, and the corrected lead is halfway
+between lead and median (``benchmarks/winners.py``). The t distribution with topics - 1 degrees replaces the normal one.
 
 Source: Andrews, Kitagawa and McCloskey, Inference on Winners, Quarterly Journal of Economics 139, 2024.
 """
@@ -51,7 +40,6 @@ class Lead:
     ci_high: float = np.nan
 
     def beyond_zero(self) -> Lead:
-        """End the interval at 0, on the side of the lead."""
         low, high = (max(self.ci_low, 0.0), self.ci_high) if self.lead > 0 else (self.ci_low, min(self.ci_high, 0.0))
         return replace(self, corrected_lead=float(np.clip(self.corrected_lead, low, high)), ci_low=low, ci_high=high)
 
