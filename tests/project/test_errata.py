@@ -114,12 +114,12 @@ class TestRankBiasedPrecision:
         assert sum(row["contribution"] for row in found.rows()) == pytest.approx(0.63155, abs=5e-6)
 
     def test_depth_for_four_digits(self):
-        exact = [rb.rbp.plan_depth(p, 4) for p in (0.5, 0.8, 0.95)]
+        exact = [rb.rbp.plan(p, 4)["depth"] for p in (0.5, 0.8, 0.95)]
         assert exact == [math.floor(math.log(1e-4) / math.log(p)) + 1 for p in (0.5, 0.8, 0.95)] == [14, 42, 180]
         assert [math.floor(9.21 / (1 - p)) + 1 for p in (0.5, 0.8, 0.95)] == [19, 47, 185]
 
     def test_digits_of_a_residual(self):
-        found = rb.rbp.plan_residual(0.8, 20)
+        found = rb.rbp.plan(0.8, depth=20)
         assert f"{found['residual']:.3f}" == "0.012"
         assert (found["digits"], found["print_at_most"]) == (1, 2)
 

@@ -26,23 +26,23 @@ pytestmark = pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
     [(0.5, 4, 14), (0.8, 4, 42), (0.95, 4, 180), (0.1, 4, 5), (0, 4, 1), (0.01, 2, 2)],
 )
 def test_depths_of_section_4_4(p, digits, depth):
-    assert rb.rbp.plan_depth(p, digits) == depth
+    assert rb.rbp.plan(p, digits)["depth"] == depth
 
 
 @LAW
 @given(st.integers(0, 990), st.integers(1, 6))
 def test_planned_depth_is_the_smallest_that_will_do(thousandths, digits):
     p, goal = Fraction(thousandths, 1000), Fraction(1, 10**digits)
-    depth = rb.rbp.plan_depth(float(p), digits)
+    depth = rb.rbp.plan(float(p), digits)["depth"]
     assert p**depth < goal
     assert depth == 1 or p ** (depth - 1) >= goal
 
 
 def test_a_pool_of_100_supports_persistence_up_to_091():
-    assert rb.rbp.plan_persistence(100, 4) == pytest.approx(0.91, abs=0.005)
+    assert rb.rbp.plan(depth=100, digits=4)["p"] == pytest.approx(0.91, abs=0.005)
     for depth, digits in ((1, 1), (4, 4), (10, 2), (100, 4), (1000, 3)):
-        p = rb.rbp.plan_persistence(depth, digits)
-        assert rb.rbp.plan_depth(p, digits) <= depth < rb.rbp.plan_depth(p + 2e-6, digits)
+        p = rb.rbp.plan(depth=depth, digits=digits)["p"]
+        assert rb.rbp.plan(p, digits)["depth"] <= depth < rb.rbp.plan(p + 2e-6, digits)["depth"]
 
 
 def test_judgments_of_a_planned_depth_bring_every_residual_down(tmp_path, capsys):
@@ -145,6 +145,14 @@ def test_interval_holds_the_true_persistence_as_often_as_it_says():
     assert held >= 0.93 * 300
 
 
+def test_a_plan_needs_two_of_three():
+    for numbers in ({}, {"p": 0.5}, {"p": 0.5, "digits": 2, "depth": 9}):
+        with pytest.raises(rb.UsageError, match="two of p, digits and depth"):
+            rb.rbp.plan(**numbers)
+    with pytest.raises(rb.UsageError, match="go with p and depth"):
+        rb.rbp.plan(0.5, digits=2, rank=3)
+
+
 def test_readers_who_never_go_on_have_no_persistence():
     assert rb.rbp.fit_persistence({1: 3})["p"] == 0
 
@@ -191,22 +199,22 @@ def test_a_measure_of_effort_agrees_with_rbp_when_the_same_runs_are_better():
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.8, 0.95])
 @pytest.mark.parametrize("depth", [1, 2, 4, 20, 100])
 def test_a_residual_leaves_the_digits_that_its_depth_was_planned_for(p, depth):
-    found = rb.rbp.plan_residual(p, depth, relevant=3, rank=depth + 1)
+    found = rb.rbp.plan(p, depth=depth, relevant=3, rank=depth + 1)
     assert found["residual"] == pytest.approx(p**depth)
     assert found["reaches"] == found["residual"]  # the chance to read on below the depth
     assert found["ceiling"] == pytest.approx((1 - p) * (1 + p + p**2))
     assert found["print_at_most"] == found["digits"] + 1
     if found["digits"]:
-        assert rb.rbp.plan_depth(p, found["digits"]) <= depth
-    assert rb.rbp.plan_depth(p, found["digits"] + 1) > depth
+        assert rb.rbp.plan(p, found["digits"])["depth"] <= depth
+    assert rb.rbp.plan(p, found["digits"] + 1)["depth"] > depth
 
 
 def test_without_a_residual_every_digit_may_be_printed(capsys):
-    found = rb.rbp.plan_residual(0, 1)
+    found = rb.rbp.plan(0, depth=1)
     assert (found["residual"], found["digits"], found["print_at_most"]) == (0.0, None, None)
     assert main(["rbp", "depth", "--p", "0", "--depth", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split() == ["0", "any", "1", "0", "any", "1.0"]
-    assert rb.rbp.plan_residual(0.5, 10**7)["digits"] == 3010299  # at once
+    assert rb.rbp.plan(0.5, depth=10**7)["digits"] == 3010299  # at once
 
 
 def test_residuals_on_the_command_line(capsys):

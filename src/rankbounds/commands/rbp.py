@@ -152,13 +152,7 @@ def run_depth(options: Options) -> None:
     Park and Moffat (Table 1): what lies below adds less than half of that, so that it rounds to nothing. The rules
     differ by a factor of two, the numbers by log(2) / -log(p) ranks.
     """
-    from rankbounds.rbp.planning import (
-        expected_examined,
-        plan_depth,
-        plan_persistence,
-        plan_residual,
-    )  # fmt: skip
-    from rankbounds.rbp.published_score import significant_ranks
+    from rankbounds.rbp.planning import plan
 
     if options.depth is not None and options.qrels:
         raise UsageError("--depth asks about a pool to be made: give no files with it.")
@@ -170,23 +164,15 @@ def run_depth(options: Options) -> None:
     if options.qrels and not options.runs:
         raise UsageError("Judgments alone do not say what is missing: name runs too.")
     persistences = [p for several in options.p or [list(PERSISTENCES)] for p in several]
-    digits = options.digits
     if options.qrels:
         rows = _judgments_needed(options, persistences)
     elif options.depth is not None and options.p:
-        chosen = {"relevant": options.relevant, "rank": options.rank}
-        rows = [plan_residual(p, options.depth, **chosen) for p in persistences]
+        chosen = {"depth": options.depth, "relevant": options.relevant, "rank": options.rank}
+        rows = [plan(p, **chosen) for p in persistences]
+    elif options.depth is not None:
+        rows = [plan(digits=options.digits, depth=options.depth)]
     else:
-        pairs = (
-            [(p, plan_depth(p, digits)) for p in persistences]
-            if options.depth is None
-            else [(plan_persistence(options.depth, digits), options.depth)]
-        )
-        rows = [
-            {"p": p, "digits": digits, "depth": depth, "expected_examined": expected_examined(p)}
-            | {"significant_ranks": significant_ranks(p, 10.0**-digits)}
-            for p, depth in pairs
-        ]
+        rows = [plan(p, options.digits) for p in persistences]
     columns = (
         _column("p", 6 if options.depth is not None and not options.p else None),
         _column("digits", None, "digits certain" if "residual" in rows[0] else ""),
@@ -207,17 +193,16 @@ def run_depth(options: Options) -> None:
 def _judgments_needed(options: Options, persistences: list[float]) -> list[dict[str, Any]]:
     """Count the documents that lack a judgment in the pool of the depth that each p needs."""
     from rankbounds.judging.pools import pool, restrict
-    from rankbounds.rbp.planning import expected_examined, plan_depth
+    from rankbounds.rbp.planning import plan
 
     judgments, runs = reading.collection_from(options)
     rows = []
     for p in persistences:
-        depth = plan_depth(p, options.digits)
-        pooled = restrict(judgments, call(options, pool, runs, depth=depth, budget=None))
+        planned = plan(p, options.digits)
+        pooled = restrict(judgments, call(options, pool, runs, depth=planned["depth"], budget=None))
         topics = [list(docs.values()).count(POOLED_NOT_JUDGED) for docs in pooled.to_dict().values()]
         counts = {"judgments": sum(topics), "per_topic": sum(topics) / len(topics), "most": max(topics)}
-        asked = {"p": p, "digits": options.digits, "depth": depth, "expected_examined": expected_examined(p)}
-        rows.append(asked | counts)
+        rows.append({name: planned[name] for name in ("p", "digits", "depth", "expected_examined")} | counts)
     return rows
 
 

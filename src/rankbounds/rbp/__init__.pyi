@@ -9,9 +9,7 @@ from rankbounds.rbp.other_persistence import transfer as transfer
 from rankbounds.rbp.other_persistence import transfer_weights as transfer_weights
 from rankbounds.rbp.planning import fit_persistence as fit_persistence
 from rankbounds.rbp.planning import persistence_agreement as persistence_agreement
-from rankbounds.rbp.planning import plan_depth as plan_depth
-from rankbounds.rbp.planning import plan_persistence as plan_persistence
-from rankbounds.rbp.planning import plan_residual as plan_residual
+from rankbounds.rbp.planning import plan as plan
 from rankbounds.rbp.published_score import Published as Published
 from rankbounds.rbp.published_score import significant_ranks as significant_ranks
 

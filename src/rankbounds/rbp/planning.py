@@ -21,6 +21,7 @@ from rankbounds.measures import parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
 from rankbounds.rbp.curves import GRID
+from rankbounds.rbp.published_score import significant_ranks
 from rankbounds.stats.rank_correlation import kendall_tau
 
 if TYPE_CHECKING:
@@ -166,72 +167,80 @@ def best_agreement(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return best
 
 
-def expected_examined(p: float) -> float:
-    """How many documents a user of this persistence reads on average."""
-    return float(1 / (1 - Fraction(repr(check_persistence(p)))))
-
-
-def plan_depth(p: float, digits: int) -> int:
-    """Return the smallest depth below which all ranks together add less than 10^-digits to RBP.
+def plan(
+    p: float | None = None,
+    digits: int | None = None,
+    depth: int | None = None,
+    *,
+    relevant: int | None = None,
+    rank: int | None = None,
+) -> dict[str, Any]:
+    """Plan judgments for RBP: of the persistence, the certain decimals and the judged depth, two give the third.
 
     Parameters
     ----------
-    p, digits
-        The persistence, from 0 to below 1, and the number of certain decimals, from 1.
+    p, digits, depth
+        Two of them: the persistence, from 0 to below 1, the number of certain decimals, from 1, and how many documents
+        of each list are judged.
+    relevant
+        With p and depth: the number of relevant documents of a topic, whose score has the ``ceiling`` 1 - p^relevant.
+    rank
+        With p and depth: adds ``reaches``, the probability that the user looks at this rank, p^(rank - 1).
 
     Returns
     -------
-    int
-        The least d with p^d < 10^-digits, exactly: p is the decimal that you write, 0.1 is one tenth.
+    dict
+        ``p``, ``digits``, ``depth``, and ``expected_examined``, the documents that a user reads on average. The depth
+        is the least d with p^d < 10^-digits, exactly; p is the largest, rounded down to six decimals. From p and depth:
+        the ``residual`` p^depth, and ``print_at_most``, a decimal more than is certain (both None at p = 0, where
+        nothing is open). From the others: ``significant_ranks``.
 
     Examples
     --------
     >>> import rankbounds as rb
-    >>> rb.rbp.plan_depth(0.8, 4), rb.rbp.plan_depth(0.95, 4)
-    (42, 180)
+    >>> rb.rbp.plan(0.8, digits=4)["depth"], rb.rbp.plan(digits=4, depth=100)["p"]
+    (42, 0.91201)
+    >>> left = rb.rbp.plan(0.8, depth=20, relevant=5, rank=11)
+    >>> round(left["residual"], 4), left["digits"], round(left["ceiling"], 4), round(left["reaches"], 4)
+    (0.0115, 1, 0.6723, 0.1074)
     """
-    exact = Fraction(repr(check_persistence(p)))
+    if [p, digits, depth].count(None) != 1:
+        raise UsageError("A plan needs two of p, digits and depth.")
+    for what, number in (("depth", depth), ("number of relevant documents", relevant), ("rank", rank)):
+        if number is not None and number < 1:
+            raise UsageError(f"The {what} must be a whole number from 1 on, not {number}.")
+    if digits is not None and not 1 <= digits <= 300:
+        raise UsageError(f"The number of digits must be a whole number from 1 on, not {digits}.")
+    if digits is not None and (relevant, rank) != (None, None):
+        raise UsageError("The numbers of relevant documents and of a rank go with p and depth.")
+    if p is not None and depth is not None:
+        row = _plan_residual(check_persistence(p), depth)
+        row |= {} if relevant is None else {"ceiling": 1 - float(p) ** relevant}
+        row |= {} if rank is None else {"reaches": float(p) ** (rank - 1)}
+    else:
+        assert digits is not None
+        if p is None:
+            assert depth is not None
+            p = math.floor(10 ** (-digits / depth) * 10**FINEST) / 10**FINEST
+            p = p if least_depth(p, digits) <= depth else round(p - 10**-FINEST, FINEST)
+        ranks = significant_ranks(check_persistence(p), 10.0**-digits)
+        row = {"p": p, "digits": digits, "depth": depth or least_depth(p, digits), "significant_ranks": ranks}
+    return row | {"expected_examined": float(1 / (1 - Fraction(repr(p))))}
+
+
+def least_depth(p: float, digits: int) -> int:
+    """Return the least d with p^d < 10^-digits, exactly."""
+    exact = Fraction(repr(p))
     if not exact:
         return 1
-    wanted = _digits(digits) * math.log(10) / -math.log(exact)
+    wanted = digits * math.log(10) / -math.log(exact)
     near = round(wanted)
     if abs(wanted - near) < 1e-9 * max(1.0, wanted):  # too near to a whole number for logarithms
         return max(1, near if exact**near < Fraction(1, 10**digits) else near + 1)
     return max(1, math.floor(wanted) + 1)
 
 
-def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: int | None = None) -> dict[str, Any]:
-    """Compute how much of RBP judging to a depth leaves open, and how many decimals to print.
-
-    Parameters
-    ----------
-    p, depth
-        The persistence, and how many documents of each list are judged.
-    relevant
-        The number of relevant documents of a topic: adds the ``ceiling`` of its score, 1 - p^relevant.
-    rank
-        Adds ``reaches``, the probability that the user looks at this rank, p^(rank - 1).
-
-    Returns
-    -------
-    dict
-        ``residual``, p^depth, which is also the probability that the user reads on below that depth; ``digits``, how
-        many decimals are certain (the residual is below 10^-digits, as in ``plan_depth``); ``print_at_most``, one more.
-        Both are None at p = 0, where nothing is left open.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> found = rb.rbp.plan_residual(0.8, 20, relevant=5, rank=11)
-    >>> round(found["residual"], 4), found["digits"], found["print_at_most"]
-    (0.0115, 1, 2)
-    >>> round(found["ceiling"], 4), round(found["reaches"], 4)
-    (0.6723, 0.1074)
-    """
-    check_persistence(p)
-    for what, number in (("depth", depth), ("number of relevant documents", relevant), ("rank", rank)):
-        if number is not None and number < 1:
-            raise UsageError(f"The {what} must be a whole number from 1 on, not {number}.")
+def _plan_residual(p: float, depth: int) -> dict[str, Any]:
     digits = None
     if p:
         known = -depth * math.log10(p)
@@ -239,41 +248,5 @@ def plan_residual(p: float, depth: int, *, relevant: int | None = None, rank: in
         digits = math.floor(known + near)
         if digits and known - digits < near and not Fraction(repr(p)) ** depth < Fraction(1, 10**digits):
             digits -= 1
-    plan = {"p": p, "depth": depth, "residual": float(p) ** depth, "digits": digits}
-    plan["print_at_most"] = None if digits is None else digits + 1
-    if relevant is not None:
-        plan["ceiling"] = 1 - float(p) ** relevant
-    if rank is not None:
-        plan["reaches"] = float(p) ** (rank - 1)
-    return plan | {"expected_examined": expected_examined(p)}
-
-
-def plan_persistence(depth: int, digits: int) -> float:
-    """Return the largest persistence for which judging to this depth leaves less than 10^-digits open.
-
-    Parameters
-    ----------
-    depth, digits
-        The number of judged documents per list, and the number of certain decimals.
-
-    Returns
-    -------
-    float
-        Rounded down to six decimals.
-
-    Examples
-    --------
-    >>> import rankbounds as rb
-    >>> rb.rbp.plan_persistence(100, 4)
-    0.91201
-    """
-    if depth < 1:
-        raise UsageError(f"The depth must be a whole number from 1 on, not {depth}.")
-    p = math.floor(10 ** (-_digits(digits) / depth) * 10**FINEST) / 10**FINEST
-    return p if plan_depth(p, digits) <= depth else round(p - 10**-FINEST, FINEST)
-
-
-def _digits(digits: int) -> int:
-    if not 1 <= digits <= 300:
-        raise UsageError(f"The number of digits must be a whole number from 1 on, not {digits}.")
-    return digits
+    printed = None if digits is None else digits + 1
+    return {"p": p, "depth": depth, "residual": float(p) ** depth, "digits": digits, "print_at_most": printed}
