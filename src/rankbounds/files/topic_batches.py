@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import math
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -85,13 +84,9 @@ def _newlines(content: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(content, dtype=np.uint8) == 10))
 
 
-def trim_blanks(part: bytes) -> bytes:
-    return part if part[-1:].strip() or not part else part.rstrip() + b" "
-
-
 def _rest_of_line(file: IO[bytes]) -> Iterator[bytes]:
     while more := file.read(1 << 16):
-        yield more if b"\n" in more else trim_blanks(more)
+        yield more if b"\n" in more or more[-1:].strip() else more.rstrip() + b" "  # of many blanks one
         if b"\n" in more:
             return
 
@@ -141,7 +136,7 @@ class MixedTopicsError(Exception):
 
 @dataclass(frozen=True)
 class LargeFile:
-    """A file of runs or judgments, read in pieces of about ``piece_bytes``."""
+    """A file of a run, read in pieces of about ``piece_bytes``."""
 
     path: str
     names: ColumnNames
@@ -173,16 +168,16 @@ class LargeFile:
                 "evaluate in memory (--engine local)."
             )
 
-    def size(self, most: float = math.inf) -> int:
-        """Return about how many bytes of text this is; a compressed file is read until it exceeds ``most``."""
+    def size(self) -> int:
+        """Return about how many bytes of text this is."""
         if self.parquet:
             with parquet.report_damage(self.path):
-                return sum(parquet.shape_of(path)[1] for path in parquet.files_of(self.path)) * ROW_BYTES
+                return parquet.shape_of(self.path)[1] * ROW_BYTES
         if not is_compressed(self.path):
             return Path(self.path).stat().st_size
         size = 0
         with stream(self.path) as file:
-            while size < most and (block := file.read(SPLIT_BYTES >> 4)):
+            while block := file.read(SPLIT_BYTES >> 4):
                 size += len(block)
         return size
 
@@ -248,7 +243,7 @@ class LargeFile:
 
     def _wanted_columns(self) -> list[str]:
         with parquet.report_damage(self.path):
-            columns, _ = parquet.shape_of(parquet.files_of(self.path)[0])
+            columns, _ = parquet.shape_of(self.path)
         if named_columns.has_lists(columns, self.names):
             raise UsageError(f"{self.path}: rows with lists of ids are read in memory: use --engine local.")
         return named_columns.wanted_columns(columns, self.names, self.path)
@@ -257,8 +252,7 @@ class LargeFile:
         wanted = self._wanted_columns()
         step = max(1, self.piece_bytes // ROW_BYTES)
         with parquet.report_damage(self.path):
-            for path in parquet.files_of(self.path):
-                yield from (frame for frame in parquet.frames_of(path, wanted, step) if len(frame))
+            yield from (frame for frame in parquet.frames_of(self.path, wanted, step) if len(frame))
 
     def split(self, parts: int, scratch: Path) -> list[Path | None]:
         """Split the file by topic into files in ``scratch``; a topic has the same part in every file."""
