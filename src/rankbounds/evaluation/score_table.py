@@ -126,7 +126,7 @@ def run_notes(scores: Scores) -> str:
 def note(scores: Scores) -> str:
     """What the reader of a table of means must know."""
     topics = scores.mean_over or len(scores.query_ids)
-    has_bounds = not np.isnan(scores.low).all()
+    has_bounds = bool((scores.high > scores.low).any())
     beside = f" Beside a mean: {open_words(scores)}." if has_bounds else ""
     return f"Means over {topics} topic{'s'[: topics != 1]}.{beside}"
 
