@@ -47,6 +47,7 @@ NO_MEAN_OVER_TIES = {
     "GMAP",
     "GMBpref",
     "YAAP",
+    "infAP",
     "BinG",
     "G",
     "nDCG_rel",

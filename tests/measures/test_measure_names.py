@@ -164,6 +164,15 @@ EVERYBODYS = {
     "AP(rel=2)": "AP(rel=2)",
     "NumRelRet(rel=1)": "NumRelRet",
     "BPref": "Bpref",
+    # papers
+    "AveP'": "AP'",
+    "P@R": "RPrec",
+    "RBP0.95": "RBP(p=0.95)",
+    "RR2": "RRn(n=2)",
+    "DCG-2@10": "DCG(base=2)@10",
+    "BPref-10": "Bpref(k=10)",
+    "bpref_allnonrel": "Bpref_N",
+    "old_bpref": "Bpref_old",
     # ranx
     "hit_rate@10": "Success@10",
     "hits@10": "Hits@10",

@@ -23,9 +23,9 @@ from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.counts import Utility
 from rankbounds.measures.discounted_gain import RnDCG
+from rankbounds.measures.diversity import OverGroups
 from rankbounds.measures.facts import Total
 from rankbounds.measures.formulas import quotient
-from rankbounds.measures.judgment_groups import OverGroups
 from rankbounds.measures.naming.elsewhere import ABSENT, FAMILIES, NICKNAMES
 from rankbounds.measures.precision.interpolated_precision import POINTS, interpolated
 from rankbounds.measures.rank_biased_precision import RBP

@@ -38,10 +38,13 @@ from rankbounds.measures.discounted_gain import RnDCG as RnDCG
 from rankbounds.measures.discounted_gain import nDCG as nDCG
 from rankbounds.measures.discounted_gain import nDCG_rel as nDCG_rel
 from rankbounds.measures.diversity import AP_IA as AP_IA
+from rankbounds.measures.diversity import AP_JG as AP_JG
 from rankbounds.measures.diversity import ERR_IA as ERR_IA
 from rankbounds.measures.diversity import NRBP as NRBP
 from rankbounds.measures.diversity import P_IA as P_IA
+from rankbounds.measures.diversity import P_JG as P_JG
 from rankbounds.measures.diversity import NuggetRecall as NuggetRecall
+from rankbounds.measures.diversity import RPrec_JG as RPrec_JG
 from rankbounds.measures.diversity import StRec as StRec
 from rankbounds.measures.diversity import alpha_DCG as alpha_DCG
 from rankbounds.measures.diversity import alpha_nDCG as alpha_nDCG
@@ -49,9 +52,6 @@ from rankbounds.measures.diversity import nERR_IA as nERR_IA
 from rankbounds.measures.diversity import nNRBP as nNRBP
 from rankbounds.measures.formulas import Normalised as Normalised
 from rankbounds.measures.formulas import RankWeighted as RankWeighted
-from rankbounds.measures.judgment_groups import AP_JG as AP_JG
-from rankbounds.measures.judgment_groups import P_JG as P_JG
-from rankbounds.measures.judgment_groups import RPrec_JG as RPrec_JG
 from rankbounds.measures.measure import Measure as Measure
 from rankbounds.measures.naming.parser import MeasureLike as MeasureLike
 from rankbounds.measures.naming.parser import MeasuresLike as MeasuresLike

@@ -1,4 +1,4 @@
-"""Measures of lists that should serve several subtopics of a query.
+"""Measures of lists that should serve several subtopics of a query, or several people.
 
 **By intents.** Each subtopic has its own list, with its own relevant documents. The value is the mean of a binary
 measure over the subtopics that have a relevant document, as in ndeval. Subtopics have equal weights (Agrawal,
@@ -13,6 +13,9 @@ are attained.
 weight of its rank. ERR_IA, alpha_DCG and NRBP differ in these weights only. Their sum is divided by the gain of a list
 in which every document is relevant to every subtopic (ndeval's "ideal ideal"); without a depth that list is infinite.
 nERR_IA, alpha_nDCG and nNRBP are divided by the gain of the greedy ideal ranking of the judged documents instead.
+
+**By judgment groups**, several people's judgments of one topic, named by the second field of judgments or the column
+``judgment_group``. In a group's list only its own judgments count. The mean is over all groups, and so are its bounds.
 """
 
 from __future__ import annotations
@@ -25,9 +28,9 @@ from rankbounds.arrays import Floats
 from rankbounds.errors import UsageError
 from rankbounds.measures.formulas import quotient, weighted_sum
 from rankbounds.measures.measure import Bounds, Measure
-from rankbounds.measures.parameters import PERSISTENCE, SHARE, parameter
+from rankbounds.measures.parameters import PERSISTENCE, POSITIVE, SHARE, parameter
 from rankbounds.measures.precision.average_precision import AP
-from rankbounds.measures.precision.precision_and_recall import P, Success
+from rankbounds.measures.precision.precision_and_recall import P, RPrec, Success
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.subtopics import ListsBySubtopic
 from rankbounds.rankings.ties import expected_products, group_means
@@ -396,3 +399,63 @@ class nNRBP(NormalisedNovel, NRBP):  # noqa: N801 (the name everybody knows it b
 
     def value(self, rankings: Rankings) -> Floats:
         return quotient(NRBP.value(self, rankings), self.ideal(rankings))
+
+
+class OverGroups(BySubtopic):
+    """The mean of a measure over a topic's judgment groups."""
+
+    def lists(self, rankings: Rankings) -> ListsBySubtopic:
+        return rankings.by_group()
+
+    def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
+        return quotient(lists.total(values), lists.total(values == values))
+
+    def bounds(self, rankings: Rankings) -> Bounds | None:
+        lists = self.lists(rankings)
+        of_groups = self.of_subtopic().bounds(lists.rankings)
+        return of_groups and (self.combined(lists, of_groups[0]), self.combined(lists, of_groups[1]))
+
+
+class AP_JG(OverGroups):  # noqa: N801 (as the measures by subtopic)
+    """Average precision by each judgment group, averaged.
+
+    ``low`` and ``high`` cover the documents that a group did not judge. Source: as in trec_eval (map_avgjg).
+    """
+
+    aliases = ("AP-JG", "MAP_JG")
+    example = ("AP_JG", 0.75)
+    examples = ("AP_JG", "AP_JG@3", "AP_JG(rel=2)")
+    trec_names = ("map_avgjg",)
+
+    def of_subtopic(self) -> Measure:
+        return AP(rel=self.rel, cutoff=self.cutoff)
+
+
+class P_JG(OverGroups):  # noqa: N801
+    """Precision at k by each judgment group, averaged. Source: as in trec_eval (P_avgjg)."""
+
+    aliases = ("P-JG",)
+    example = ("P_JG @ 2", 0.75)
+    examples = ("P_JG@3",)
+    trec_names = ("P_avgjg_{cutoff}",)
+    needs_cutoff = True
+
+    def of_subtopic(self) -> Measure:
+        return P(rel=self.rel, cutoff=self.cutoff)
+
+
+class RPrec_JG(OverGroups):  # noqa: N801
+    """Precision at depth R by each judgment group, averaged, where R is the number of documents that the group judged
+    relevant. Source: as in trec_eval (Rprec_mult_avgjg).
+    """
+
+    times: float = parameter("The depth as a multiple of R.", POSITIVE, default=1.0)
+
+    takes = ("rel",)
+    aliases = ("RPrec-JG",)
+    example = ("RPrec_JG", 0.5)
+    examples = ("RPrec_JG", "RPrec_JG(times=0.4)")
+    trec_names = ("Rprec_mult_avgjg_{times:.2f}",)
+
+    def of_subtopic(self) -> Measure:
+        return RPrec(times=self.times, rel=self.rel)

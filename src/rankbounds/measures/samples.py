@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats
+from rankbounds.arrays import Floats
 from rankbounds.measures.formulas import quotient
 from rankbounds.measures.measure import Measure
 from rankbounds.measures.parameters import parameter
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.strata import StratifiedLists
-from rankbounds.rankings.ties import before_and_within, chance_drawn, group_place
 
 SMOOTHING = 0.00001
 LONGEST = 1000
@@ -215,47 +214,12 @@ class infAP(Measure):  # noqa: N801 (the name everybody knows it by)
     exactness = "unknown"
 
     def value(self, rankings: Rankings) -> Floats:
-        relevant, judged, pooled = self._marks(rankings)
+        assumed = rankings.holes & (np.broadcast_to(rankings.chance, rankings.grade.shape) == 1)
+        relevant = (rankings.grade >= self.rel) | assumed
+        judged = (rankings.present & ~rankings.holes) | assumed
+        pooled = judged | rankings.pooled_holes
         above = [np.cumsum(marks, axis=-1, dtype=np.float64) - marks for marks in (relevant, judged, pooled)]
         relevant_above, judged_above, pooled_above = above
         precision = (relevant_above + SMOOTHING) / (judged_above + 2 * SMOOTHING)
         terms = (1 + pooled_above * precision) / np.arange(1, rankings.width + 1)
         return quotient(np.where(relevant, terms, 0.0).sum(axis=-1), rankings.num_relevant(self.rel))
-
-    def expected_over_ties(self, rankings: Rankings) -> Floats:
-        marks = self._marks(rankings)
-        first, size = group_place(rankings)
-        sums = [before_and_within(rankings, flags.astype(np.float64)) for flags in marks]
-        total = np.zeros(rankings.length.size)
-        # One step for each tied group that holds relevant documents (an untied document is a group of one).
-        begins = first == np.arange(rankings.width)
-        for row, column in zip(*np.nonzero(begins & (sums[0][1] > 0)), strict=True):
-            before = [int(before_group[row, column]) for before_group, _ in sums]
-            within = [int(within_group[row, column]) for _, within_group in sums]
-            total[row] += within[0] * _expected_term(int(column), int(size[row, column]), before, within)
-        return quotient(total, rankings.num_relevant(self.rel))
-
-    def _marks(self, rankings: Rankings) -> tuple[Flags, Flags, Flags]:
-        assumed = rankings.holes & (np.broadcast_to(rankings.chance, rankings.grade.shape) == 1)
-        relevant = (rankings.grade >= self.rel) | assumed
-        judged = (rankings.present & ~rankings.holes) | assumed
-        return relevant, judged, judged | rankings.pooled_holes
-
-
-def _expected_term(column: int, size: int, before: list[int], within: list[int]) -> float:
-    """Return what a relevant document of a tied group adds on average, over all its possible places in the group.
-
-    The number of judged documents among those above it in the group is hypergeometric; given that number, the relevant
-    and the pooled ones among them have their proportional means, and the term is linear in both.
-    """
-    relevant, judged, pooled = (count - 1 for count in within)  # the others of the group
-    others = size - 1
-    place = np.arange(size)[:, None]
-    number = np.arange(judged + 1)
-    chance = chance_drawn(others, judged, place, number)
-    relevant_above = before[0] + number * (relevant / max(judged, 1))
-    judged_above = before[1] + number
-    pooled_above = before[2] + number + (place - number) * ((pooled - judged) / max(others - judged, 1))
-    precision = (relevant_above + SMOOTHING) / (judged_above + 2 * SMOOTHING)
-    terms = (1 + pooled_above * precision) / (column + 1 + place)
-    return float((chance * terms).sum() / size)

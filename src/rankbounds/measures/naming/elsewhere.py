@@ -40,6 +40,7 @@ NAMES: dict[str, dict[str, str]] = {
         "reciprocal_rank": "RR",
         "rank_biased_precision": "RBP",
     },
+    "papers": {"AveP": "AP", "bpref_allnonrel": "Bpref_N", "old_bpref": "Bpref_old"},
     "BEIR and MTEB": {"R_cap": "RelP", "hit": "Success", "mean_average_precision": "AP", "top_k_accuracy": "Success"},
     _ES: {"mean_reciprocal_rank": "RR", "expected_reciprocal_rank": "ERR", "coverage": "Judged"},
     "ragas": {
@@ -173,6 +174,7 @@ ABSENT: dict[str, str] = {
     " above another, which ir_measures calls so, is not here",
     "Compat": "adds up to the end of the list or of the ideal ranking, whichever is longer; Compatibility(p=0.95) "
     "adds up to depth 1000, as its authors do",
+    "E": "is 1 - F, of which less is better; write F@10, or F(beta=2)@10",
     "Hole": "counts documents that no topic's judgments know; Unjudged@10 counts those not judged for the topic",
 }
 """Names for which there is nothing here, and what to know about them."""

@@ -157,10 +157,15 @@ _REWRITTEN = (
     (r"rbp\.p=(.*)", r"RBP(p=\1,graded=true,by_topic=true)"),
     (r"rbp\.(\d+)", r"RBP(p=0.\1)"),
     (r"rbp\.([^=]*)", r"RBP(p=\1)"),
+    (r"rbp(0?\.\d+)(@.*)?", r"RBP(p=\1)\2"),
+    (r"p@r", "RPrec"),
+    (r"rr([2-9])", r"RRn(n=\1)"),
+    (r"dcg-(\d+)(@.*)?", r"DCG(base=\1)\2"),
+    (r"bpref-(\d+)", r"Bpref(k=\1)"),
     (r"set_f\.(.*)", r"SetF(beta=\1)"),
     (r"utility\.([^,]+),([^,]+),([^,]+),([^,]+)", r"Utility(hit=\1,noise=\2,miss=\3,rest=\4)"),
 )
-"""Parameters as trec_eval writes them (``rbp.p=0.8``) and as ranx does (``rbp.80``, ``f2``), and the label for each."""
+"""Parameters as trec_eval writes them (``rbp.p=0.8``), ranx (``rbp.80``, ``f2``) and papers (``RBP0.8``, ``DCG-2``)."""
 MeasureLike: TypeAlias = str | Measure | type[Measure]
 """What stands for a measure; so does another package's measure, which is known by how it prints itself."""
 MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike]
