@@ -87,20 +87,20 @@ SHOWN = (
 class Explanations(Result):
     """An ``Explanation`` for each reported measure; iterable."""
 
-    found: list[Explanation]
+    explanations: list[Explanation]
     of_any_measure: bool = False
     """Whether the number was given without a measure."""
     columns = tuple(Column(known.name) for known in fields(Explanation))
 
     def __iter__(self) -> Iterator[Explanation]:
-        return iter(self.found)
+        return iter(self.explanations)
 
     def __getitem__(self, number: int) -> Explanation:
-        return self.found[number]
+        return self.explanations[number]
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per measure."""
-        return [asdict(explanation) for explanation in self.found]
+        return [asdict(explanation) for explanation in self.explanations]
 
     def table(self, *, everything: bool = False) -> Table:
         """The measures that differ, for people, or all that rankbounds knows."""
@@ -110,7 +110,7 @@ class Explanations(Result):
 
     def words(self) -> str:
         """Return sentences: how many measures agree, what is closest, what else fits, and how reliable that is."""
-        known = [explanation for explanation in self.found if explanation.measure is not None]
+        known = [explanation for explanation in self.explanations if explanation.measure is not None]
         differing = [explanation for explanation in known if explanation.lines != explanation.equal]
         said = []
         if self.of_any_measure:
@@ -129,7 +129,7 @@ class Explanations(Result):
             said.append(f"{few} Scores by topic would show which.")
         if any(one.changes and not one.switch for one in differing):
             said.append('"-": no option of rankbounds reproduces this.')
-        if unknown := [one.name for one in self.found if one.measure is None]:
+        if unknown := [one.name for one in self.explanations if one.measure is None]:
             said.append(f"Not in rankbounds: {', '.join(unknown)}.")
         return "\n".join(said)
 
@@ -204,8 +204,8 @@ def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) 
     explanations = list(
         _explain_known({(name, ALL): printed for name in known}, known, qrels, run, repeated, most_changes=1).values()
     )
-    settled = sorted((found for found in explanations if found.settled), key=lambda found: found.changes)
-    return settled or sorted(explanations, key=lambda found: found.largest_difference or 0.0)[:1]
+    settled = sorted((one for one in explanations if one.settled), key=lambda one: one.changes)
+    return settled or sorted(explanations, key=lambda one: one.largest_difference or 0.0)[:1]
 
 
 def _explain_known(
@@ -354,10 +354,10 @@ def _compare_lines(printed: Printed, name: str, scores: Scores, number: int) -> 
                 continue
             gap = abs(value - _number(text)) if value == value else float("inf")
             if gap > furthest or not example:
-                given = len(text.partition(".")[2])
-                digits = min(max(given, 4), MOST_DIGITS)
+                printed_digits = len(text.partition(".")[2])
+                digits = min(max(printed_digits, 4), MOST_DIGITS)
                 ours = f"{value:.{digits}f}" if value == value else "nothing"
-                theirs = text if given <= digits else f"{_number(text):.{digits}f}"
+                theirs = text if printed_digits <= digits else f"{_number(text):.{digits}f}"
                 furthest, example = gap, f"topic {topic}: {theirs} reported, {ours} computed"
     return lines, equal, furthest, example
 

@@ -318,8 +318,8 @@ def _kind_column(kind: str) -> Column:
     """The column of a kind: how often, with the share of lines or topics unless it is an error."""
 
     def cell(row: Row) -> str:
-        whole = row["topics" if KINDS[kind].unit == "topic" else "lines"]
-        shared = KINDS[kind].severity != "error" and row[kind] and whole
-        return f"{row[kind]:,} ({row[kind] / whole:.1%})" if shared else f"{row[kind]:,}"
+        total = row["topics" if KINDS[kind].unit == "topic" else "lines"]
+        shared = KINDS[kind].severity != "error" and row[kind] and total
+        return f"{row[kind]:,} ({row[kind] / total:.1%})" if shared else f"{row[kind]:,}"
 
     return Column(kind, KINDS[kind].heading, cell)

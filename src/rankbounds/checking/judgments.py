@@ -28,7 +28,7 @@ FEW = 5
 class DescribedJudgments(Result):
     """How many documents of each kind a topic has."""
 
-    found: list[dict[str, Any]]
+    kinds: list[dict[str, Any]]
     topics: int
     without_relevant: list[str]
     """Topics that have no relevant document."""
@@ -48,12 +48,12 @@ class DescribedJudgments(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per kind of document: ``least``, ``mean``, ``median`` and ``most`` per topic, and ``total``."""
-        return self.found
+        return self.kinds
 
     def words(self) -> str:
         """What to know before one scores with these judgments."""
-        kinds = {row["documents"]: row for row in self.found}
-        relevant, judged = kinds["relevant"], kinds["judged"]
+        by_kind = {row["documents"]: row for row in self.kinds}
+        relevant, judged = by_kind["relevant"], by_kind["judged"]
         share = f" ({relevant['total'] / judged['total']:.1%})" if judged["total"] else ""
         sentences = [
             f"{self.topics:,} topics have {judged['total']:,} judgments, {relevant['total']:,} of them{share} relevant."
@@ -103,7 +103,7 @@ def describe(qrels: QrelsLike, *, rel: float = 1.0) -> DescribedJudgments:
         kinds["pooled, not judged"] = ~judged
     topics = len(judgments.query_ids)
     counts = {name: np.bincount(topic[flags], minlength=topics) for name, flags in kinds.items()}
-    found = [
+    rows = [
         {
             "documents": name,
             "topics": int(np.count_nonzero(each)),
@@ -118,4 +118,4 @@ def describe(qrels: QrelsLike, *, rel: float = 1.0) -> DescribedJudgments:
     number_relevant = counts["relevant"]
     without = [judgments.query_ids[at] for at in np.flatnonzero(number_relevant == 0).tolist()]
     few = int(np.count_nonzero((number_relevant > 0) & (number_relevant < FEW)))
-    return DescribedJudgments(found, topics, without, few, settings={"rel": rel})
+    return DescribedJudgments(rows, topics, without, few, settings={"rel": rel})

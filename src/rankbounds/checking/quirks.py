@@ -197,8 +197,8 @@ def _graded(measure: Measure, without: str = "") -> Measure | None:
 
 
 def _with_gain(gain: str, measure: Measure) -> Measure | None:
-    given = measure.parameters.get("gain", gain)
-    return None if given == gain or not isinstance(given, str) else measure.changed(gain=gain)
+    own = measure.parameters.get("gain", gain)
+    return None if own == gain or not isinstance(own, str) else measure.changed(gain=gain)
 
 
 def _at_level(level: float, measure: Measure) -> Measure | None:
@@ -259,8 +259,8 @@ def _relevant_only_where(qrels: Qrels, kept: Flags) -> Qrels:
 
 def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:
     """Keep at most this many relevant documents per topic, the run's first."""
-    found, topic = _retrieved(qrels, run, most), qrels.pairs.topic
-    order = np.lexsort((~found, qrels.grade <= 0, topic))
+    retrieved, topic = _retrieved(qrels, run, most), qrels.pairs.topic
+    order = np.lexsort((~retrieved, qrels.grade <= 0, topic))
     count: Ints = np.bincount(topic, minlength=len(qrels.query_ids))
     place = np.empty(len(qrels), dtype=np.int64)
     place[order] = np.arange(len(qrels)) - np.repeat(np.cumsum(count) - count, count)

@@ -56,20 +56,20 @@ def read_usable(source: RunToRead, examples: int) -> tuple[Run | None, list[Find
         run.stated_rank  # noqa: B018 (a rank that is no number is found here)
         return run, [], len(run)
     except DataError as error:
-        whole = [Finding.of("unreadable", 1, examples=[(error.place or Place(file), error.advice)][:examples])]
+        unreadable = [Finding.of("unreadable", 1, examples=[(error.place or Place(file), error.advice)][:examples])]
     if source.path is None:
-        return None, whole, 0
+        return None, unreadable, 0
     try:
         text = read_text(file)
         if parquet.is_parquet(file, RUN_COLUMNS) or formats.recognise(text, file) != "trec":
-            return None, whole, 0
+            return None, unreadable, 0
         lines, fields, place = trec.usual_line(text)
     except DataError:
-        return None, whole, 0
+        return None, unreadable, 0
     try:
         layout = trec.run_layout(fields, place)
     except DataError:
-        return None, whole, lines
+        return None, unreadable, lines
     return (*_read_leniently(text, layout, examples, lines), lines)
 
 

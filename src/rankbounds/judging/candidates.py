@@ -25,11 +25,11 @@ def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
 def heaviest(documents: RetrievedDocuments, weight: Floats, budget: int) -> Ints:
     """The documents of the largest weights; equal weights in the order of topics and ids."""
     rounded = np.round(weight, 12)  # sums of the same weights in another order are equal
-    held = np.flatnonzero(rounded > 0)
-    if held.size > budget:
-        least = np.partition(rounded[held], held.size - budget)[held.size - budget]
-        held = held[rounded[held] >= least]
-    keys = zip(-rounded[held], documents.topic[held].tolist(), documents.doc_ids(held), held.tolist(), strict=True)
+    rows = np.flatnonzero(rounded > 0)
+    if rows.size > budget:
+        least = np.partition(rounded[rows], rows.size - budget)[rows.size - budget]
+        rows = rows[rounded[rows] >= least]
+    keys = zip(-rounded[rows], documents.topic[rows].tolist(), documents.doc_ids(rows), rows.tolist(), strict=True)
     return np.array([key[-1] for key in sorted(keys)[:budget]], dtype=np.int64)
 
 

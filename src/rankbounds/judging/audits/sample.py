@@ -74,10 +74,10 @@ class Sample(DocumentsToJudge):
 
     def table(self) -> Table:
         """The first documents, for people."""
-        whole = super().table()
+        table = super().table()
         if len(self) <= SHOWN:
-            return whole
-        return replace(whole, rows=[*whole.rows[:SHOWN], ["...", f"{len(self) - SHOWN:,} more", "", ""]])
+            return table
+        return replace(table, rows=[*table.rows[:SHOWN], ["...", f"{len(self) - SHOWN:,} more", "", ""]])
 
 
 def draw_sample(

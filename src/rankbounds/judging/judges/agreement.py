@@ -226,9 +226,9 @@ def lead_in_kappa(
 def confusion_rows(judge: LabelSet, table: LabelTables) -> list[dict[str, Any]]:
     """How many documents of each trusted grade got each grade."""
     return [
-        {"labels": judge.name, "trusted": plain(grade), "by_labels": plain(given), "pairs": int(count)}
+        {"labels": judge.name, "trusted": plain(grade), "by_labels": plain(by_labels), "pairs": int(count)}
         for grade, counts in zip(table.trusted_grades, table.by_topic.sum(axis=0), strict=True)
-        for given, count in zip(table.grades, counts, strict=True)
+        for by_labels, count in zip(table.grades, counts, strict=True)
     ]
 
 

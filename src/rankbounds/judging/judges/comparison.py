@@ -187,10 +187,10 @@ class Judges(CaptionedTables):
     def confusion_table(self, labels: str) -> Table:
         """Trusted grades (rows) by grades of one set (columns): numbers of pairs."""
         rows = [row for row in self.confusion if row["labels"] == labels]
-        trusted, given = (sorted({row[side] for row in rows}) for side in ("trusted", "by_labels"))
+        trusted, by_labels = (sorted({row[side] for row in rows}) for side in ("trusted", "by_labels"))
         count = {(row["trusted"], row["by_labels"]): row["pairs"] for row in rows}
-        header = [f"{self.settings['trusted']} \\ {labels}", *(f"{grade:g}" for grade in given)]
-        cells = [[f"{grade:g}", *(f"{count[grade, other]:,}" for other in given)] for grade in trusted]
+        header = [f"{self.settings['trusted']} \\ {labels}", *(f"{grade:g}" for grade in by_labels)]
+        cells = [[f"{grade:g}", *(f"{count[grade, other]:,}" for other in by_labels)] for grade in trusted]
         return Table(header, cells)
 
     def bias_table(self, measure: str) -> Table:

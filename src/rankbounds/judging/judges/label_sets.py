@@ -65,8 +65,8 @@ def scale_words(grades: Floats) -> str:
         return "none"
     if is_binary(grades):
         return "0/1"
-    whole = "" if (grades == np.round(grades)).all() else ", fractions among them"
-    return f"{grades.min():g} to {grades.max():g}{whole}"
+    fractions = "" if (grades == np.round(grades)).all() else ", fractions among them"
+    return f"{grades.min():g} to {grades.max():g}{fractions}"
 
 
 def is_binary(grades: Floats) -> bool:

@@ -266,8 +266,8 @@ class OpenDocuments:
             facts, batches = self._judged(judged)
         lists = SharedLists(self.collection.runs, facts, batches)
         first, second = (np.array(side) for side in zip(*pairs, strict=True))
-        found = difference_bounds(lists, self.measure, self.collection.assumptions, (first, second))
-        return found.low, found.high
+        bounds = difference_bounds(lists, self.measure, self.collection.assumptions, (first, second))
+        return bounds.low, bounds.high
 
     def _judged(self, judged: Floats) -> tuple[TopicFacts, list[list[Rankings]]]:
         """Facts and rankings with some of the documents judged."""

@@ -166,12 +166,12 @@ class SettlingPlan(DocumentsToJudge):
                 f"; as judged, {self.pairs[0][0]} leads by {measure}. However they are judged, it is settled how "
                 f"it compares with {sum(self.settled)} of {len(self.pairs)} others"
             )
-        found = [f"{first}.", *self.remarks]
+        said = [f"{first}.", *self.remarks]
         if self.needed is None:
-            return found
+            return said
         if self.is_settled:
-            return [*found, "The question is settled: no further judgments are needed."]
-        return [*found, self.needed.sentence(self.settings["seed"])]
+            return [*said, "The question is settled: no further judgments are needed."]
+        return [*said, self.needed.sentence(self.settings["seed"])]
 
     def _in_order(self) -> tuple[str, str]:
         """Of the one pair, the run that is ahead, and the one behind."""
@@ -185,8 +185,12 @@ class SettlingPlan(DocumentsToJudge):
             return f"however they are judged, {ahead} is better than {behind} by {measure}"
         if self.likely is None:
             decide = f"which of {' and '.join(self.pairs[0])} is better by {measure} depends on them"
-            apart = [run for run in self.pairs[0] if run in self.unpooled]
-            few = f"; fewer than {POOLED} of {' and '.join(apart)} are judged, too few to estimate it" if apart else ""
+            unpooled = [run for run in self.pairs[0] if run in self.unpooled]
+            few = (
+                f"; fewer than {POOLED} of {' and '.join(unpooled)} are judged, too few to estimate it"
+                if unpooled
+                else ""
+            )
             return f"{decide}{few}"
         low, high = self.bounds[0]
         chances = [float(limit_certainty(*lead)) for lead in zip(self.likely, (high, -low), strict=True)]
