@@ -69,6 +69,13 @@ class PaperColumn:
             return [measure[1] + (measure[3] or ""), measure[2]]
         return self.heading.split() or [""]
 
+    def cut(self, most: int) -> PaperColumn:
+        """Return the column with names of at most so many characters, though no fewer than ``LEAST_NAME``."""
+        names = [cell.mean for cell in self.cells]
+        if not self.is_name or max(map(len, names), default=0) <= max(most, LEAST_NAME):
+            return self
+        return replace(self, cells=list(map(Cell, shorten(names, max(most, LEAST_NAME)))))
+
     def width(self) -> float:
         """Estimate the width in characters; that of sentences can be anything."""
         cells = () if self.is_sentence else self.cells
@@ -94,19 +101,20 @@ class PaperTable:
         return ROOM[self.kind] + GAP - sum(column.width() + GAP for column in self.columns)
 
     def narrowed(self) -> PaperTable:
-        """Cut names to what the room leaves, then leave out the least important columns; a page shows all."""
-        columns, comments = list(self.columns), list(self.comments)
-        for place, column in enumerate(columns):
-            names, over = [cell.mean for cell in column.cells], -replace(self, columns=columns).room()
-            longest = max(map(len, names), default=0)
-            if column.is_name and over > 0 and longest > LEAST_NAME:
-                cut = shorten(names, max(LEAST_NAME, int(longest - over)))
-                columns[place] = replace(column, cells=list(map(Cell, cut)))
-                comments.append(f"In full: {', '.join(names)}")
-        for least in sorted(columns, key=lambda column: column.importance):
-            if self.kind != "page" and least.importance < float("inf") and replace(self, columns=columns).room() < 0:
-                columns = [column for column in columns if column is not least]
-        return replace(self, columns=columns, comments=comments)
+        """Leave out the least important columns that do not fit beside short names; cut names to what is left."""
+        table = self
+        for least in sorted(self.columns, key=lambda column: column.importance):
+            brief = replace(table, columns=[column.cut(LEAST_NAME) for column in table.columns])
+            if self.kind != "page" and least.importance < float("inf") and brief.room() < 0:
+                table = replace(table, columns=[column for column in table.columns if column is not least])
+        for place, column in enumerate(table.columns):
+            longest = max((len(cell.mean) for cell in column.cells), default=0)
+            columns = list(table.columns)
+            columns[place] = column.cut(int(longest + min(table.room(), 0)))
+            full = ", ".join(dict.fromkeys(cell.mean for cell in column.cells))
+            comments = [*table.comments, *[f"In full: {full}"] * (columns[place] != column)]
+            table = replace(table, columns=columns, comments=comments)
+        return table
 
     def latex(self, label: str = "", *, caption: bool = True) -> str:
         """Write the table; without ``caption`` the tabular alone."""
