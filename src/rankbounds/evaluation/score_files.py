@@ -45,8 +45,7 @@ Path: TypeAlias = str | os.PathLike[str]
 Frame: TypeAlias = "pandas.DataFrame | polars.DataFrame | pyarrow.Table"
 
 FORMAT = "rankbounds scores 1"
-BOUNDS = ("bounds", "open", "most_relevant")
-"""The settings of bounds, without which two sets of scores have none in common."""
+ABOUT_BOUNDS = ("bounds", "open", "most_relevant")
 
 
 def read_scores(
@@ -471,12 +470,14 @@ def _check_alike(saved: Scores, new: Scores) -> None:
             [query for query in one.query_ids if query not in set(other.query_ids)]
             for one, other in ((saved, new), (new, saved))
         )
-        told = [f"{what} {some(topics)}" for what, topics in (("saved alone:", gone), ("new:", added)) if topics]
-        raise DataError(f"The two sets of scores cannot be compared, because their topics differ ({'; '.join(told)}).")
+        differing = [f"{what} {some(topics)}" for what, topics in (("saved alone:", gone), ("new:", added)) if topics]
+        raise DataError(
+            f"The two sets of scores cannot be compared, because their topics differ ({'; '.join(differing)})."
+        )
     lacking = [measure for measure in new.measures if measure not in saved.measures]
     if lacking:
         raise DataError(f"The saved scores lack {lacking[0]}. Save them again with this measure.")
-    changes = _changed_options(*({name: one.settings[name] for name in BOUNDS} for one in (saved, new)))
+    changes = _changed_options(*({name: one.settings[name] for name in ABOUT_BOUNDS} for one in (saved, new)))
     if saved.origin is not None and new.origin is not None:
         changes += _origin_changes(saved.origin, new.origin)
     if changes:

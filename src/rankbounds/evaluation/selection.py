@@ -35,7 +35,7 @@ def take(
     there = set(query_ids)
     if there != set(scores.query_ids):
         missing = [[name for name in noted.missing if name in there] for noted in notes]
-        notes = [replace(noted, missing=some, unknown=[]) for noted, some in zip(notes, missing, strict=True)]
+        notes = [replace(noted, missing=lacking, unknown=[]) for noted, lacking in zip(notes, missing, strict=True)]
     if there != set(scores.query_ids) or chosen[:1] != scores.measures[:1]:
         notes = [replace(noted, tie_range=None) for noted in notes]
     parts = scores.parts if any(measure.has_residual for measure in chosen) else None

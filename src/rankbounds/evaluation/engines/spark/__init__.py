@@ -1,7 +1,6 @@
 """Scoring on Spark: tasks read, join, rank and score whole topics; the driver holds judgments and scores.
 
-``evaluation`` is the entry point, ``sources`` reads inputs, ``tasks`` runs on the workers, and ``session`` starts Spark
-and words its errors.
+``evaluation`` is the entry point, ``sources`` reads inputs, and ``tasks`` starts Spark and runs on the workers.
 """
 
 from rankbounds.evaluation.engines.spark.evaluation import score

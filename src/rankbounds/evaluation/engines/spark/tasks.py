@@ -36,17 +36,7 @@ if TYPE_CHECKING:
 
 
 def session_here(master: str | None = None) -> SparkSession:
-    """Return the Spark session of this process, or start one: on this machine, or on the cluster with this URL.
-
-    Parameters
-    ----------
-    master : str, optional
-        Such as ``"local[4]"``, ``"spark://host:7077"`` or ``"yarn"``.
-
-    Returns
-    -------
-    SparkSession
-    """
+    """Return the Spark session of this process, or start one: on this machine, or on the cluster with this URL."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         import pyarrow  # noqa: F401
