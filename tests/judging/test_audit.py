@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 
 import numpy as np
 import polars
 import pytest
-from scipy.optimize import minimize
+from made_samples import MODEL, ROWS, SYSTEMS, collection, judged, pool_of, written
 
 import rankbounds as rb
 from rankbounds.collection.qrels import Qrels
-from rankbounds.evaluation.question import Question
 from rankbounds.judging.audits import estimates
 from rankbounds.judging.audits.audit import half_widths_at_any_look, judgments_until
 from rankbounds.judging.audits.estimates import CalibratedPool
-from rankbounds.judging.audits.expected_scores import Features, Steps, counts_reaching, expected_scores
-from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
+from rankbounds.judging.audits.labelled_pool import JudgedSample
 from rankbounds.measures import parse_measure
-from rankbounds.rankings.topic_facts import TopicFacts
-from rankbounds.stats.logistic import fit_logistic
 
 MEASURES = ["RBP(p=0.8,rel=2)", "RBP(p=0.9,graded=true)", "P@5", "DCG@10", "nDCG@5", "AP(rel=2)", "Recall(rel=2)@5"]
-
-
-def collection(seed, topics=6, docs=15, runs=3):
-    """People's judgments, labels that resemble them, and runs that hold a document without either."""
-    rng = np.random.default_rng(seed)
-    people, labels = {}, {}
-    systems: dict = {f"run{number}": {} for number in range(runs)}
-    for topic in (f"q{number}" for number in range(topics)):
-        names = [f"d{doc}" for doc in range(docs)]
-        grade = rng.integers(0, 4, docs)
-        people[topic] = dict(zip(names, grade.tolist(), strict=True))
-        labels[topic] = dict(zip(names, np.clip(grade + rng.integers(-1, 2, docs), 0, 3).tolist(), strict=True))
-        for ranked in systems.values():
-            order = rng.permutation([*names, "unlabelled"])[: docs - 2]
-            ranked[topic] = {doc: float(docs - place) for place, doc in enumerate(order.tolist())}
-    return people, labels, systems
-
-
-def judged(sample, people):
-    return [row | {"relevance": people[row["query_id"]][row["doc_id"]]} for row in sample.rows()]
 
 
 class TestEverythingJudged:
@@ -62,82 +37,6 @@ class TestEverythingJudged:
         for row in rb.audit(labels, everything, runs, measure, difference=True, sequential=True).rows():
             assert row["decided"]
             assert row["ci_low"] == row["ci_high"] == pytest.approx(row["estimate"])
-
-
-def pool_of(labels, runs):
-    return LabelledPool.of(labels, runs, *Question.of({}, "nDCG@10"))
-
-
-class TestExpectedScores:
-    """Against the mean over all judgments that documents may get, each with its probability."""
-
-    @pytest.mark.filterwarnings("ignore:.*no relevant document")
-    @pytest.mark.parametrize("measure", ["AP", "AP@3", "Recall@2", "RBP(p=0.7)", "P@3"])
-    def test_binary(self, measure):
-        rng = np.random.default_rng(3)
-        docs = [f"d{number}" for number in range(7)]
-        labels = {"q": dict.fromkeys(docs, 1)}
-        run = {"q": ["d3", "d0", "d6", "x", "d1", "d5"]}
-        chance = rng.random(7)
-        chance[:2] = 0.0, 1.0
-        pool = pool_of(labels, run)
-        steps = Steps(np.array([1.0]), TopicFacts(pool.labels))
-        ((value,), slope) = next(expected_scores(parse_measure(measure), pool, steps, chance[None, :]))
-
-        def mean(given):
-            total = 0.0
-            for grades in itertools.product((0, 1), repeat=7):
-                weight = np.prod([c if grade else 1 - c for c, grade in zip(given, grades, strict=True)])
-                if weight:
-                    qrels = {"q": dict(zip(docs, grades, strict=True))}
-                    total += weight * rb.evaluate(qrels, run, measure, bounds="none").value.item()
-            return total
-
-        assert value == pytest.approx(mean(chance))
-        for doc in (0, 1, 3, 4):
-            surely, surely_not = chance.copy(), chance.copy()
-            surely[doc], surely_not[doc] = 1.0, 0.0
-            assert slope[0, doc] == pytest.approx(mean(surely) - mean(surely_not), abs=1e-9)
-
-    def test_numbers_that_reach_a_level(self):
-        rng = np.random.default_rng(5)
-        topic, chance = np.array([0, 1, 0, 0, 1]), rng.random(5)
-        found = counts_reaching(topic, chance, 3, 2)
-        expected = np.zeros((3, 3))
-        expected[2, 0] = 1
-        for number in (0, 1):
-            mine = chance[topic == number]
-            for reached in itertools.product((0, 1), repeat=mine.size):
-                weight = np.prod(np.where(reached, mine, 1 - mine))
-                expected[number, min(2, sum(reached))] += weight
-        assert found == pytest.approx(expected)
-
-    def test_ndcg_is_exact_where_everything_is_certain(self):
-        people, _, runs = collection(2)
-        pool = pool_of(people, runs)
-        steps = Steps.of(pool.labels.grade, TopicFacts(pool.labels), parse_measure("nDCG@5"))
-        certain = steps.reached(pool.labels.grade)
-        found = [value for value, _ in expected_scores(parse_measure("nDCG@5"), pool, steps, certain)]
-        assert np.stack(found) == pytest.approx(rb.evaluate(people, runs, "nDCG@5").value[:, :, 0])
-
-
-class TestCalibration:
-    def test_coefficients_are_the_most_plausible_ones(self):
-        """Against a general optimiser."""
-        _, labels, runs = collection(4)
-        pool = pool_of(labels, runs)
-        features = Features(pool)
-        rows = np.arange(0, 60, 2)
-        outcome = (np.random.default_rng(0).random(rows.size) < 0.4).astype(float)
-        matrix = features.design(rows)
-        sds = np.array([3.0] * (1 + features.labels) + [0.3] * (1 + 2 * features.topics))
-
-        def implausibility(coefficient):
-            logit = matrix @ coefficient
-            return -(outcome @ logit - np.logaddexp(0, logit).sum()) + 0.5 * np.square(coefficient / sds).sum()
-
-        expected = minimize(implausibility, np.zeros(matrix.shape[1]), tol=1e-10).x
-        assert features.fit(rows, outcome, (0.3,)).coefficient == pytest.approx(expected, abs=1e-3)
 
 
 class TestWeightedSum:
@@ -586,69 +485,6 @@ class TestLooks:
         assert half_widths_at_any_look(variance[:1] / growth, unseen[:1] / growth**2, 0.95)[0] > 0.03
 
 
-PEOPLE, MODEL, SYSTEMS = collection(17)
-ROWS = judged(rb.judging.draw_sample(MODEL, SYSTEMS, budget=20, seed=1), PEOPLE)
-
-
-def changed(row=3, **values):
-    rows = [dict(one) for one in ROWS]
-    rows[row].update(values)
-    return rows
-
-
-BAD = {
-    "without probabilities": ([{k: v for k, v in row.items() if k != "probability"} for row in ROWS], "probability"),
-    "without judgments": ([{k: v for k, v in row.items() if k != "relevance"} for row in ROWS], "relevance"),
-    "without orders": ([{k: v for k, v in row.items() if k != "order"} for row in ROWS], "order"),
-    "an order twice": (changed(order=3), "1, 2, 3"),
-    "the first one not judged": (
-        changed(0, relevance=None),
-        "the first document of the sample of 20, has no relevance",
-    ),
-    "a document that the labels lack": (changed(doc_id="nobody"), "the labels (judgments) lack it"),
-    "a topic that the labels lack": (changed(query_id="nobody"), "the labels (judgments) lack it"),
-    "probability 0": (changed(probability=0.0), "above 0 and up to 1"),
-    "probability above 1": (changed(probability=1.5), "above 0 and up to 1"),
-    "probability that is no number": (changed(probability="often"), "not a finite number"),
-    "judged outside the sample": (changed(probability=None), "has no probability: it does not belong to the sample"),
-    "relevance that is no number": (changed(relevance="yes"), "not a finite number"),
-    "twice": ([*ROWS, ROWS[0]], "Keep one row"),
-    "empty": ([], "empty"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_samples_are_told_in_a_sentence(kind, tmp_path, command):
-    rows, message = BAD[kind]
-    columns = ("order", "probability", "relevance")
-    with pytest.raises(rb.DataError) as told:
-        rb.audit(MODEL, rows, SYSTEMS)
-    assert message in str(told.value)
-    if not rows:
-        return
-    file = tmp_path / "sample.csv"
-    with file.open("w", newline="") as out:
-        writer = csv.DictWriter(out, ["query_id", "doc_id", *[k for k in columns if k in rows[0]]])
-        writer.writeheader()
-        writer.writerows(rows)
-    written(tmp_path)
-    code, _, err = command("audit", tmp_path / "labels", file, tmp_path / "run0")
-    assert (code, err.count("\n")) == (3, 1)
-    assert "sample.csv" in err
-
-
-def test_lists_of_documents_are_no_sample():
-    _, labels, runs = collection(1)
-    with pytest.raises(rb.RankboundsError, match=r"expected a path, .* got lists of documents"):
-        rb.audit(labels, {"q0": [["d0"]]}, runs, "P@5")
-
-
-def test_judgments_of_other_documents_are_told():
-    judgments = rb.Qrels.from_columns(["q0", "q0"], ["d0", "unlabelled"], [1, 0])
-    with pytest.raises(rb.DataError, match="not in the sample"):
-        rb.audit(MODEL, ROWS, SYSTEMS, judgments=judgments)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -663,16 +499,6 @@ def test_what_cannot_be_audited_is_told(change, message):
     asked = {"labels": MODEL, "sample": ROWS, "runs": SYSTEMS, "measures": "nDCG@5"} | change
     with pytest.raises(rb.RankboundsError, match=message):
         rb.audit(**asked)
-
-
-def written(folder):
-    """The collection as files."""
-    rb.Qrels.from_columns(*zip(*[(q, d, g) for q, docs in MODEL.items() for d, g in docs.items()], strict=True)).write(
-        folder / "labels"
-    )
-    for name, topics in SYSTEMS.items():
-        lines = [f"{q} Q0 {d} 1 {score} {name}\n" for q, docs in topics.items() for d, score in docs.items()]
-        (folder / name).write_text("".join(lines))
 
 
 class TestCommand:
@@ -754,19 +580,3 @@ class TestRealLabels:
             found, half_width = coverage(labels, people, runs, "RBP(p=0.8,rel=2)", 300, 10)
             assert found == 1.0
             assert 0.005 < half_width < 0.02
-
-
-def test_the_logistic_fit_is_where_the_posterior_is_flat():
-    generator = np.random.default_rng(7)
-    features = np.column_stack([np.ones(60), generator.normal(size=(60, 2))])
-    outcome = (generator.random(60) < 0.3).astype(float)
-    penalty = np.array([0.01, 1.0, 4.0])
-    coefficients, curvature = fit_logistic(features, outcome, penalty)
-
-    def slope(at):
-        return features.T @ (outcome - 1 / (1 + np.exp(-features @ at))) - penalty * at
-
-    assert slope(coefficients) == pytest.approx(np.zeros(3), abs=1e-9)
-    steps = 1e-5 * np.eye(3)
-    numeric = [(slope(coefficients - step) - slope(coefficients + step)) / 2e-5 for step in steps]
-    assert curvature == pytest.approx(np.array(numeric), rel=1e-6)
