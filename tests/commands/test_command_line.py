@@ -401,7 +401,6 @@ ASKED = {
     ],
     "contributions": lambda files, _: ["rbp", "contributions", *files[:2], "--topic", "1", "--format", "json"],
     "crossings": lambda files, _: ["rbp", "crossings", *files[:3], "-q", "--format", "json"],
-    "depth": lambda files, _: ["rbp", "depth", *files, "--digits", "1", "--format", "json"],
     "persistence": lambda files, _: ["rbp", "persistence", *files, "--format", "json"],
     "judge-next": lambda files, _: ["judge-next", *files, "--compare", "bm25", "dense", "--format", "json"],
     "uncertainty": lambda files, _: [

@@ -200,15 +200,6 @@ class TestCommands:
         code, out, _ = command("pool", files / "runs", "--depth", 2, "--restrict", files / "qrels")
         assert {line.split()[3] for line in out.splitlines()} <= {"0", "1", "2"}
 
-    def test_pool_without_a_group(self, command, files):
-        options = ("--depth", 10, "--restrict", files / "qrels", "--groups", files / "groups")
-        code, out, err = command("pool", files / "runs", *options, "--without", "group3")
-        left = pools.without_group(JUDGMENTS, list(RUNS.values()), GROUPS, "group3", depth=10)
-        assert (code, out) == (0, left.text())
-        assert f"group3 alone found {len(JUDGMENTS) - len(left)} of {len(JUDGMENTS)} documents." in err
-        code, _, err = command("pool", files / "runs", *options, "--without", "group8")
-        assert (code, "Did you mean" in err) == (2, True)
-
     def test_a_part_of_the_judgments(self, command, files):
         keep = ("--restrict", files / "qrels", "--keep", "50%", "--seed", 3)
         code, out, err = command("pool", *keep)
@@ -238,7 +229,6 @@ class TestCommands:
             (["pool", "runs"], "needs a depth"),
             (["pool", "runs", "--depth", "0"], "at least 1"),
             (["pool", "runs", "--depth", "2", "--ties", "best"], "need one order"),
-            (["pool", "runs", "--depth", "2", "--without", "g"], "--groups"),
             (["pool"], "needs runs"),
             (["pool", "--keep", "10%"], "name them with --restrict"),
             (["pool", "--restrict", "qrels", "--keep", "half"], "0.01 or 1%"),
@@ -257,23 +247,6 @@ class TestCommands:
         assert (code, out) == (2, "")
         assert says in err
         assert err.count("\n") == 1
-
-    def test_broken_groups(self, command, files):
-        (files / "groups").write_text("run0 a\nrun1\n")
-        code, _, err = command(
-            "pool",
-            files / "runs",
-            "--depth",
-            2,
-            "--restrict",
-            files / "qrels",
-            "--groups",
-            files / "groups",
-            "--without",
-            "a",
-        )
-        assert code == 3
-        assert "groups:2: expected two fields" in err
 
 
 def test_the_published_depth_10_judgments_of_trec8(unpacked):

@@ -37,10 +37,6 @@ def test_depth(command):
     assert [line.split() for line in table[1:]] == [["0.5", "4", "14", "15", "2.0"], ["0.8", "4", "42", "45", "5.0"]]
 
 
-def test_depth_for_a_collection(command, files):
-    assert "judgments needed" in command("rbp", "depth", files / "qrels", files / "run0")[1]
-
-
 def test_crossings(command, files):
     inputs = (files / "qrels", files / "run0", files / "run1")
     code, out, _ = command("rbp", "crossings", *inputs, "--format", "json")
@@ -92,9 +88,6 @@ def test_persistence(command, files):
         (["rbp", "depth", "--p", "many"], 2, "numbers are expected"),
         (["rbp", "depth", "--digits", "0"], 2, "digits"),
         (["rbp", "depth", "--depth", "0"], 2, "from 1 on"),
-        (["rbp", "depth", "--depth", "9", "{qrels}", "{run}"], 2, "no files"),
-        (["rbp", "depth", "{qrels}"], 2, "name runs"),
-        (["rbp", "depth", "{qrels}", "{run}", "--ties", "best"], 2, "one order"),
         (["rbp", "crossings", "{qrels}", "{run}"], 2, "required"),
         (["rbp", "crossings", "{qrels}", "{run}", "{run}", "-m", "AP"], 2, "not for AP"),
         (["rbp", "crossings", "{qrels}", "{run}", "{nothing}"], 3, "no such file"),

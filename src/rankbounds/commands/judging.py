@@ -9,7 +9,7 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call, everyday
-from rankbounds.errors import UsageError, did_you_mean
+from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.judging import pools
 
@@ -92,8 +92,6 @@ def run_judge_next(options: Options) -> None:
         Option("--budget N", "pool at most N documents per topic", type=int),
         Option("--restrict QRELS", "judgments to take grades from"),
         Option("--keep RATE", "keep a random part of these judgments, such as 10%, topic by topic", type=scoring.share),
-        Option("--groups FILE", 'the group of each run: lines of "run group"'),
-        Option("--without GROUP", "leave out documents that only this group retrieved"),
     ),
     scoring.SEED,
     scoring.ORDER,
@@ -109,8 +107,7 @@ def run_pool(options: Options) -> None:
     The pool holds every run's documents down to --depth, or at most --budget documents per topic (by their best rank,
     then by the number of runs that retrieved them). It is written as TREC judgments of grade -1: pooled, not judged.
 
-    With --restrict QRELS, documents of the pool that QRELS judges get their grade. With --without GROUP as well, QRELS
-    is written without the documents that only this group's runs brought into a pool of that depth.
+    With --restrict QRELS, documents of the pool that QRELS judges get their grade.
 
     --keep 10% simulates a cheaper collection (Sakai 2007): each topic keeps max(1, trunc(R / 10)) of its R relevant and
     max(10, trunc(N / 10)) of its N non-relevant documents, of the pool or, without runs, of all of QRELS. With the same
@@ -123,25 +120,10 @@ def run_pool(options: Options) -> None:
             raise UsageError("A pool needs runs.")
         reduce_judgments(options, reading.judgments_from(options, options.restrict))
         return
-    if (options.without is None) != (options.groups is None):
-        raise UsageError("--without GROUP needs --groups FILE, and the other way round.")
-    if options.without is not None and (options.restrict is None or options.depth is None):
-        raise UsageError(
-            "--without GROUP takes documents out of judgments: name them with --restrict QRELS, and --depth."
-        )
     runs = reading.read_runs(options)
-    if options.without is not None:
-        groups = pools.read_groups(options.groups)
-        if options.without not in groups.values():
-            hint = did_you_mean(options.without, sorted(set(groups.values())))
-            raise UsageError(f'{options.groups} has no group "{options.without}".{hint}')
-        qrels = reading.judgments_from(options, options.restrict)
-        pooled = pools.without_group(qrels, runs, groups, options.without, depth=options.depth)
-        say(f"{options.without} alone found {len(qrels) - len(pooled):,} of {len(qrels):,} documents.")
-    else:
-        pooled = pools.pool(runs, depth=options.depth, budget=options.budget, ties=options.ties)
-        if options.restrict is not None:
-            pooled = pools.restrict(reading.judgments_from(options, options.restrict), pooled)
+    pooled = pools.pool(runs, depth=options.depth, budget=options.budget, ties=options.ties)
+    if options.restrict is not None:
+        pooled = pools.restrict(reading.judgments_from(options, options.restrict), pooled)
     if options.keep is not None:
         reduce_judgments(options, pooled)
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankbounds.collection.qrels import POOLED_NOT_JUDGED
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.options import Option, Options, call, everyday, options_given
@@ -116,7 +115,6 @@ def run_crossings(options: Options) -> None:
 
 @command(
     "rbp depth",
-    *reading.INPUTS_IF_ANY,
     *everyday(
         Option(
             "--p P[,P...]",
@@ -133,20 +131,17 @@ def run_crossings(options: Options) -> None:
     ),
     Option("--relevant R", "with --p and --depth: the highest score of a topic with R relevant documents", type=int),
     Option("--rank K", "with --p and --depth: the probability that the user reads rank K", type=int),
-    *scoring.TIES,
-    *reading.READING,
     *output.options_for(digits=False),
 )
 def run_depth(options: Options) -> None:
     """Plan how deep to judge for RBP, or find the persistence p that a depth supports.
 
       rankbounds rbp depth --p 0.8,0.95 --digits 3
-      rankbounds rbp depth qrels.txt runs --digits 2
+      rankbounds rbp depth --depth 100 --digits 4
 
     --p 0.95 --digits 4 says how deep to judge so that what lies below adds less than 0.0001. --depth 100 --digits 4
     says up to which p judging to that depth is enough. --p 0.8 --depth 20 says what that leaves open, and how many
-    decimals may be printed. With QRELS and runs, the table shows how many documents of the runs down to that depth have
-    no judgment yet.
+    decimals may be printed.
 
     The depth follows Moffat and Zobel: what lies below adds less than 10^-digits. The significant ranks follow Zhang,
     Park and Moffat (Table 1): what lies below adds less than half of that, so that it rounds to nothing. The rules
@@ -154,19 +149,13 @@ def run_depth(options: Options) -> None:
     """
     from rankbounds.rbp.planning import plan
 
-    if options.depth is not None and options.qrels:
-        raise UsageError("--depth asks about a pool to be made: give no files with it.")
     for flag in options_given(options, "relevant", "rank"):
         if options.depth is None or not options.p:
             raise UsageError(f"{flag} goes with --p and --depth.")
     if options.depth is not None and options.p and options_given(options, "digits"):
         raise UsageError("--p and --depth say how many digits are certain: give no --digits with them.")
-    if options.qrels and not options.runs:
-        raise UsageError("Judgments alone do not say what is missing: name runs too.")
     persistences = [p for several in options.p or [list(PERSISTENCES)] for p in several]
-    if options.qrels:
-        rows = _judgments_needed(options, persistences)
-    elif options.depth is not None and options.p:
+    if options.depth is not None and options.p:
         chosen = {"depth": options.depth, "relevant": options.relevant, "rank": options.rank}
         rows = [plan(p, **chosen) for p in persistences]
     elif options.depth is not None:
@@ -183,27 +172,8 @@ def run_depth(options: Options) -> None:
         _column("ceiling", 4, f"highest score, {options.relevant} relevant"),
         _column("reaches", 4, f"reads rank {options.rank}"),
         _column("expected_examined", 1, "examined on average"),
-        _column("judgments", None, "judgments needed"),
-        _column("per_topic", 1),
-        _column("most", None, "max per topic"),
     )
     _write_columns(options, rows, columns)
-
-
-def _judgments_needed(options: Options, persistences: list[float]) -> list[dict[str, Any]]:
-    """Count the documents that lack a judgment in the pool of the depth that each p needs."""
-    from rankbounds.judging.pools import pool, restrict
-    from rankbounds.rbp.planning import plan
-
-    judgments, runs = reading.collection_from(options)
-    rows = []
-    for p in persistences:
-        planned = plan(p, options.digits)
-        pooled = restrict(judgments, call(options, pool, runs, depth=planned["depth"], budget=None))
-        topics = [list(docs.values()).count(POOLED_NOT_JUDGED) for docs in pooled.to_dict().values()]
-        counts = {"judgments": sum(topics), "per_topic": sum(topics) / len(topics), "most": max(topics)}
-        rows.append({name: planned[name] for name in ("p", "digits", "depth", "expected_examined")} | counts)
-    return rows
 
 
 def _column(name: str, decimals: int | None = None, heading: str | None = "") -> Column:

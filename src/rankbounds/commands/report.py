@@ -125,7 +125,10 @@ def choices_from(options: Options) -> Choices:
     Option("--until WHEN", "settled (default with --compare), or decided with a probability (0.95)"),
     scoring.MEASURES,
     WORKLIST,
-    *scoring.ASSUMING,
+    *scoring.TIES,
+    scoring.GAIN,
+    *reading.PREPARING,
+    *reading.READING,
     reading.CALIBRATE,
 )
 def run_serve(options: Options) -> None:
