@@ -45,7 +45,6 @@ class Discounted(Measure):
         return np.where(rankings.holes, least + rankings.chance * (most - least), self.worth_of_gain(gain))
 
     def worth_of_gain(self, gain: Floats) -> Floats:
-        """Return the worth of gains: 2^g - 1 for ``exp``, g for ``linear``."""
         if self.gain == "linear":
             return gain
         if np.max(gain, initial=0.0) > LARGEST_EXPONENT:

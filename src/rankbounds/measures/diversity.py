@@ -53,7 +53,6 @@ class BySubtopic(Measure):
     reads_judgments = True
 
     def of_subtopic(self) -> Measure:
-        """Return the measure of the list that one subtopic sees."""
         raise NotImplementedError
 
     def lists(self, rankings: Rankings) -> ListsBySubtopic:
@@ -207,7 +206,6 @@ class Novel(IntentAware):
     )
 
     def weights(self, n: int) -> Floats:
-        """Return what ranks 1 to n weigh."""
         raise NotImplementedError
 
     def check(self) -> None:

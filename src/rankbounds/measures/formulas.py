@@ -50,7 +50,6 @@ class RankWeighted(Measure):
     difference_argument = "weighted_sum"
 
     def weights(self, n: int) -> Floats:
-        """Return the weights of ranks 1 to n."""
         raise NotImplementedError
 
     def tail(self, depth: Ints) -> Floats:
@@ -97,7 +96,6 @@ class Stopping(Measure):
     list_only = True
 
     def weights(self, n: int) -> Floats:
-        """Return what a stop counts at ranks 1 to n."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -117,7 +115,6 @@ class Counted(RankWeighted):
 
     @property
     def over(self) -> int:
-        """Return what the count is divided by."""
         raise NotImplementedError
 
     def weights(self, n: int) -> Floats:
@@ -157,7 +154,6 @@ class Normalised(Measure):
     """
 
     def weights(self, n: int) -> Floats:
-        """Return the weights of ranks 1 to n."""
         raise NotImplementedError
 
     def divisor(self, rankings: Rankings) -> Floats:
@@ -230,7 +226,6 @@ class IdealRatio(Normalised):
         return self.cutoff is None
 
     def worth_of_gain(self, gain: Floats) -> Floats:
-        """Return what documents of these gains are worth; it rises with gain."""
         return gain
 
     def levels(self, facts: TopicFacts) -> tuple[Floats, Ints]:
@@ -244,7 +239,6 @@ class IdealRatio(Normalised):
         return self.graded and facts.nonrelevant_gain > 0
 
     def _reached(self, judged: Rankings) -> list[Flags]:
-        """Return, by level, the judged documents that reach it."""
         if not self.graded:
             return [judged.relevant(self.rel) > 0]
         return [judged.gain() >= level for level in judged.facts.levels]

@@ -134,11 +134,9 @@ class Preference(Measure):
     sources: ClassVar[tuple[str, ...]] = ("debeer2006rpref", "sakai2007alternatives")
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:
-        """Return, for every rank, whether a document there counts, and 1 / divisor."""
         raise NotImplementedError
 
     def gains(self, condensed: Rankings) -> tuple[Floats, Floats, Floats]:
-        """Return the gain of every document, each topic's total gain, and the levels of gain."""
         facts = condensed.facts
         return condensed.gain(), facts.total_gain[condensed.topic], facts.levels
 
@@ -156,7 +154,6 @@ class Preference(Measure):
         return self.graded and facts.levels.size > 1
 
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
-        """Return the extremes over all judgments of unjudged documents, and orders of ties."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:

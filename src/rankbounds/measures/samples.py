@@ -40,7 +40,6 @@ class Sampled(Measure):
 
     @property
     def longest(self) -> int:
-        """Return how many ranks are read at most."""
         return self.cutoff or LONGEST
 
 

@@ -98,7 +98,6 @@ class RetrievedDocuments:
 
     @property
     def judged(self) -> Flags:
-        """Which documents have a grade."""
         return ~np.isnan(self.grade)
 
     @cached_property
@@ -108,7 +107,6 @@ class RetrievedDocuments:
 
     @cached_property
     def number_of_runs(self) -> Ints:
-        """How many runs hold each document."""
         return np.bincount(self.document, minlength=len(self))
 
     @cached_property
@@ -120,7 +118,6 @@ class RetrievedDocuments:
 
     @cached_property
     def entries(self) -> list[Ints]:
-        """The entries of each run."""
         return np.split(np.argsort(self.run, kind="stable"), np.cumsum(self.held)[:-1])
 
     @cached_property
@@ -133,13 +130,11 @@ class RetrievedDocuments:
 
     @cached_property
     def _entry(self) -> Ints:
-        """An entry of each document."""
         entry = np.empty(len(self), dtype=np.int64)
         entry[self.document] = np.arange(self.document.size)
         return entry
 
     def doc_ids(self, documents: Ints) -> list[str]:
-        """Return the names of these documents."""
         entry, names = self._entry[documents], np.empty(documents.size, dtype=object)
         for number in np.unique(self.run[entry]).tolist():
             mine = np.flatnonzero(self.run[entry] == number)
@@ -219,5 +214,4 @@ class RetrievedDocuments:
 
     @cached_property
     def overlap(self) -> Floats:
-        """By two runs, how many documents they share."""
         return self.shared()

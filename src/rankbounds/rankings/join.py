@@ -39,7 +39,6 @@ class Joined:
 
     @property
     def batches(self) -> Iterator[Rankings]:
-        """Return all rankings, one batch after the other."""
         return (rankings for compute in self.slices for rankings in compute())
 
 
@@ -203,7 +202,6 @@ class LookedUp:
         keep_rows: bool = False,
         keep_judgments: bool = False,
     ) -> LookedUp:
-        """Look up the documents in these rows of a run."""
         run = whole.take(rows)
         is_judged, judgments = facts.qrels.pairs.index.find(run.pairs, topic_in_qrels)
         grade = np.full(len(run), np.nan)
@@ -215,7 +213,6 @@ class LookedUp:
         return cls(run, grade, row_numbers(rows) if keep_rows else None, judgment, topic_in_qrels, facts)
 
     def ranked(self, score: Floats, order: Order, precision: Precision, tie_key: TieKey | None) -> list[Rankings]:
-        """Return the rankings by these scores."""
         grade, source, judgment = self.grade, self.source, self.judgment
         permutation, tied = ranking(self.run.changed(score=score), order, precision, tie_key)
         if permutation is not None:

@@ -48,7 +48,6 @@ class Rankings(Memory):
 
     @property
     def width(self) -> int:
-        """Return the number of ranks in the arrays."""
         return self.grade.shape[-1]
 
     @property
@@ -58,17 +57,14 @@ class Rankings(Memory):
 
     @property
     def num_holes(self) -> Ints:
-        """Return how many documents of each list are unjudged."""
         return self.remembered("num_holes", lambda: self.holes.sum(axis=-1))
 
     @property
     def places_of_holes(self) -> Places:
-        """Return where the unjudged documents stand."""
         return self.remembered("places of holes", lambda: Places.of(self.holes))
 
     @property
     def groups(self) -> TiedGroups | None:
-        """Return the groups of tied documents; None where there are none."""
         tied = self.tied
         if tied is None:
             return None
@@ -81,7 +77,6 @@ class Rankings(Memory):
 
     @property
     def present(self) -> Flags:
-        """Return which cells hold a document."""
         return np.arange(self.width) < self.length[:, None]
 
     @property
@@ -124,11 +119,9 @@ class Rankings(Memory):
         return self._judged_relevant(rel) if self._all_nonrelevant else self.relevant(rel) > 0
 
     def places_of_relevant(self, rel: float = 1.0) -> Places:
-        """Return where relevant documents stand, if each is so for certain or not at all."""
         return self.remembered(("places", rel), lambda: Places.of(self.possibly_relevant(rel)))
 
     def relevant_so_far(self, rel: float = 1.0) -> Floats:
-        """Return, at every rank, how many documents down to it are relevant."""
         return self.remembered(("so far", rel), lambda: running_sums(self.relevant(rel)))
 
     def gain(self) -> Floats:
@@ -170,7 +163,6 @@ class Rankings(Memory):
         return np.where(ahead < 0, self.facts.max_gain, shifted)
 
     def assume(self, chance: float | Floats) -> Rankings:
-        """Return the same lists with unjudged documents counted differently."""
         if isinstance(chance, float) and isinstance(self.chance, float) and chance == self.chance:
             return self
         if not self.num_holes.any():
@@ -204,11 +196,9 @@ class Rankings(Memory):
         return replace(self, elsewhere=number, _memory=self._memory_of("holes", "num_holes", "groups"))
 
     def _memory_of(self, *keys: str) -> dict[Any, Any]:
-        """Return what is remembered of these, for lists of which they are the same."""
         return {key: self._memory[key] for key in keys if key in self._memory}
 
     def with_tied_from(self, source: Ints) -> Rankings:
-        """Return the lists with tied documents replaced by others of their groups (see ``order_by_worth``)."""
         groups = self.groups
         if groups is None:
             return self
@@ -229,7 +219,6 @@ class Rankings(Memory):
         return replace(self, grade=padded[self.judgment], facts=facts, _memory=self._memory_of("groups"))
 
     def by_subtopic(self) -> ListsBySubtopic:
-        """Return each list once for every subtopic of its topic, as that subtopic sees it."""
         from rankbounds.rankings.subtopics import lists_by_subtopic
 
         return self.remembered("by subtopic", lambda: lists_by_subtopic(self))
@@ -241,7 +230,6 @@ class Rankings(Memory):
         return self.remembered("by group", lambda: lists_by_subtopic(self, given=True))
 
     def condensed(self) -> Rankings:
-        """Return the lists without their unjudged documents."""
         return self.remembered("condensed", self._without_unjudged)
 
     def _without_unjudged(self) -> Rankings:
@@ -299,7 +287,6 @@ class TiedGroups:
 
     @cached_property
     def number(self) -> Ints:
-        """For every tied document the number of its group."""
         return np.repeat(np.arange(self.size.size), self.size)
 
     @cached_property
@@ -322,15 +309,12 @@ class TiedGroups:
         return np.flatnonzero((self.offset < depth) & (self.offset + self.size > depth))
 
     def values(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return the entries of an array of the batch at the tied documents."""
         return array.reshape(-1)[self.cell]
 
     def sums(self, array: NDArray[Any]) -> Floats:
-        """For every group the sum of an array of the batch."""
         return np.add.reduceat(self.values(array).astype(np.float64, copy=False), self.start)
 
     def spread(self, by_group: NDArray[Any]) -> NDArray[Any]:
-        """One entry for each group to one for each tied document."""
         return np.repeat(by_group, self.size)
 
     def filled_from(self, array: NDArray[Any], source: Ints) -> NDArray[Any]:

@@ -58,7 +58,6 @@ class SubtopicFacts:
 
     @property
     def count(self) -> Ints:
-        """Return how many subtopics each topic has."""
         return np.diff(self.first)
 
     def judgments(self) -> tuple[Ints, Ints, Floats]:
@@ -155,7 +154,6 @@ class ListsBySubtopic:
     lists: int
 
     def total(self, values: Floats | Flags) -> Floats:
-        """Return a number for each row, summed for each list."""
         return np.bincount(self.number, weights=values, minlength=self.lists).astype(np.float64, copy=False)
 
 

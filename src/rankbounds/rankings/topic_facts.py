@@ -94,28 +94,24 @@ class TopicFacts(Memory):
 
     @cached_property
     def subtopics(self) -> SubtopicFacts:
-        """Return what the judgments say of each subtopic of the topics."""
         from rankbounds.rankings.subtopics import SubtopicFacts
 
         return SubtopicFacts(self)
 
     @cached_property
     def preferences(self) -> PreferenceFacts:
-        """Return which documents the judgments prefer to which."""
         from rankbounds.rankings.stated_preferences import PreferenceFacts
 
         return PreferenceFacts(self)
 
     @cached_property
     def strata(self) -> StrataFacts:
-        """Return what the judgments say of the strata that they were drawn from."""
         from rankbounds.rankings.strata import StrataFacts
 
         return StrataFacts(self)
 
     @cached_property
     def topic_number(self) -> dict[str, int]:
-        """Return the number of each judged topic."""
         return {query: number for number, query in enumerate(self.query_ids)}
 
     @property
@@ -131,12 +127,10 @@ class TopicFacts(Memory):
 
     @cached_property
     def some_only_pooled(self) -> bool:
-        """Is any document pooled and not judged?"""
         return bool(np.isnan(self.grade).any())
 
     @property
     def without_relevant(self) -> list[str]:
-        """Topics that have no relevant document."""
         return [self.query_ids[number] for number in np.flatnonzero(self.relevant(1.0) == 0).tolist()]
 
     def _count(self, chosen: Flags) -> Ints:
@@ -157,19 +151,16 @@ class TopicFacts(Memory):
 
     @cached_property
     def judged(self) -> Ints:
-        """Return how many documents of each topic are judged."""
         listed: Ints = np.bincount(self._topic, minlength=len(self.query_ids))
         return listed + self._unlisted + self._known(lambda known: known.judged)
 
     @cached_property
     def positive(self) -> Ints:
-        """Return how many documents of each topic have a positive gain."""
         unlisted = self._unlisted if self.nonrelevant_gain > 0 else 0
         return self._count(self._gain > 0) + unlisted + self._known(lambda known: known.positive)
 
     @cached_property
     def total_gain(self) -> Floats:
-        """Return the gains of each topic's documents, summed."""
         listed = np.bincount(self._topic, self._gain, len(self.query_ids)).astype(np.float64, copy=False)
         return listed + self._known(lambda known: known.total_gain) + self.nonrelevant_gain * self._unlisted
 
@@ -257,16 +248,13 @@ class CompletedFacts(TopicFacts):
 
     @cached_property
     def top_gain(self) -> Floats:
-        """Return the largest gain of each topic's documents, and at least 1."""
         return np.maximum(super().top_gain, np.where(self._more > 0, self.nonrelevant_gain, 0.0))
 
     @cached_property
     def levels(self) -> Floats:
-        """Return the distinct positive gains that documents may have, ascending."""
         return np.union1d(self._completed.levels, self._gain[self._gain > 0])
 
     def ideal(self, topic: Ints, width: int) -> Floats:
-        """Return, for each of these topics, its largest gains, descending, zeros behind them."""
         rank = np.arange(width)
         reached = np.zeros((len(self.query_ids), width), dtype=np.int64)
         for count in self.count_from_level:

@@ -36,7 +36,6 @@ class UnjudgedRule:
             raise UsageError(f"The probability q must lie between 0 and 1, not {self.q!r}.")
 
     def __call__(self, rankings: Rankings) -> Rankings:
-        """Return the rankings with this rule applied."""
         if self.name == "condensed":
             return rankings.condensed()
         return rankings.assume({"nonrelevant": 0.0, "relevant": 1.0}.get(self.name, self.q or 0.0))
@@ -54,7 +53,6 @@ class CalibratedRule(UnjudgedRule):
     chance: Floats = field(default_factory=lambda: np.zeros(0))
 
     def __call__(self, rankings: Rankings) -> Rankings:
-        """Return the rankings with each labelled document's own probability."""
         if rankings.judgment is None:
             return super().__call__(rankings)
         others = np.full(2, self.q or 0.0)  # what NOT_POOLED and BEYOND stand for; beyond the end nothing is read

@@ -203,7 +203,6 @@ class Goal(StoppingByGain):
     R1: float = parameter("How rational the user is about the goal.", NOT_NEGATIVE, default=1.0)
 
     def enough(self, found: Floats) -> Floats:
-        """Return the probability of going on for what is missing."""
         return _logistic((self.T - found) * self.R1 + np.log(self.b1))
 
     def most_with_goal(self, found: Floats) -> tuple[Floats, Floats]:
@@ -219,7 +218,6 @@ class Rate(StoppingByGain):
     R2: float = parameter("How rational the user is about the rate.", NOT_NEGATIVE, default=1.0)
 
     def fast(self, rank: Floats, found: Floats) -> Floats:
-        """Return the probability of going on at the rate so far."""
         return _logistic((found / rank - self.A) * self.R2 - np.log(self.b2))
 
     def most_at_rate(self) -> float:

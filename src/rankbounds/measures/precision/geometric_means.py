@@ -20,7 +20,6 @@ class Logarithm(Measure):
     total = "geometric"
 
     def inner(self) -> Measure:
-        """Return the measure that this is the logarithm of."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:

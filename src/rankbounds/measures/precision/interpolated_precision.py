@@ -28,7 +28,6 @@ class Interpolated(Measure):
 
     @property
     def recalls(self) -> tuple[float, ...]:
-        """Return the points of recall."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -67,7 +66,34 @@ class Interpolated(Measure):
         return low, -smallest_over_numbers(lambda *between: -most(*between), turned, rankings.width)
 
     def expected_over_ties(self, rankings: Rankings) -> Floats:
-        return np.mean(expected_interpolated(rankings, self.rel, self.recalls), axis=0)
+        """The highest precision is that of the untied documents, or of a group with relevant and other documents.
+
+        These are independent, and few groups can reach the highest of the first. An exact dynamic program gives the
+        probability that a group stays below a level of precision; groups of several hundred documents have too many
+        levels, and the result is then within 0.0002.
+        """
+        precisions = interpolated(rankings, self.rel, self.recalls)
+        groups = rankings.groups
+        if groups is None:
+            return np.mean(precisions, axis=0)
+        so_far = rankings.relevant_so_far(self.rel)
+        number = rankings.num_relevant(self.rel)
+        marked = groups.sums(rankings.relevant(self.rel)).astype(np.int64)
+        mixed = np.flatnonzero((marked > 0) & (marked < groups.size))
+        before = (so_far[groups.row, groups.offset + groups.size - 1] - marked).astype(np.int64)
+        settled = np.ones(so_far.shape, dtype=bool)
+        settled.reshape(-1)[groups.cell[np.isin(groups.number, mixed)]] = False
+        precision = np.where(settled, so_far / np.arange(1, rankings.width + 1), 0.0)
+        reach = (before + marked) / np.maximum(groups.offset + marked, 1)
+        for values, recall in zip(precisions, self.recalls, strict=True):
+            needed = np.floor(recall * number + 0.5).astype(np.int64)
+            surely = np.where(so_far >= needed[:, None], precision, 0.0).max(axis=-1)
+            matters = (before + marked >= needed[groups.row]) & (reach > surely[groups.row])
+            open_groups = mixed[matters[mixed]]
+            for row in np.unique(groups.row[open_groups]).tolist():
+                chosen = open_groups[groups.row[open_groups] == row]
+                values[row] = _expected_highest(groups, chosen, marked, before, int(needed[row]), float(surely[row]))
+        return np.mean(precisions, axis=0)
 
 
 class IPrec(Interpolated):
@@ -123,57 +149,20 @@ class IPrecMean(Interpolated):
 
 
 def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...], rounding: float = 0.5) -> list[Floats]:
-    """Return for each recall the highest precision from the rank that reaches it; ``rounding`` as in ``_needed``."""
+    """Return for each recall the highest precision at any rank that reaches it.
+
+    ``rounding`` is added before fractions of documents are cut off: 0.5 in trec_eval 10, 0.9 in version 9.
+    """
     return highest_precisions(rankings.relevant_so_far(rel), rankings.num_relevant(rel)[:, None], recalls, rounding)
 
 
 def highest_precisions(
     so_far: Floats, number: Floats, recalls: tuple[float, ...], rounding: float = 0.5
 ) -> list[Floats]:
-    """Do the same for given numbers found at each rank, and of relevant documents."""
+    """Do the same for these numbers found at each rank, and of relevant documents."""
     precision, more = so_far / np.arange(1, so_far.shape[-1] + 1), so_far + 1
     reached = (recall == 0 or recall * number + rounding < more for recall in recalls)
     return [np.where(enough, precision, 0.0).max(axis=-1) for enough in reached]
-
-
-def _needed(recall: float, number: Floats, rounding: float = 0.5) -> Floats:
-    """Return how many of the relevant documents must be found; infinite where there may be any number of them.
-
-    ``rounding`` is added before fractions are cut off: 0.5 in trec_eval 10, 0.9 in version 9.
-    """
-    return np.floor(recall * number + rounding) if recall > 0 else np.zeros(number.shape)
-
-
-def expected_interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...]) -> list[Floats]:
-    """Return the means over all orders of tied documents.
-
-    The highest precision is the highest of several independent ones: that of the untied documents, and of each group
-    that holds relevant and other documents. Groups that cannot reach the highest of the first are left out, so few
-    remain. An exact dynamic program gives the probability that a group stays below a level of precision; groups of
-    several hundred documents have too many levels, and the result is then within 0.0002.
-    """
-    precisions = interpolated(rankings, rel, recalls)
-    groups = rankings.groups
-    if groups is None:
-        return precisions
-    so_far = rankings.relevant_so_far(rel)
-    number = rankings.num_relevant(rel)
-    marked = groups.sums(rankings.relevant(rel)).astype(np.int64)
-    mixed = np.flatnonzero((marked > 0) & (marked < groups.size))
-    before = (so_far[groups.row, groups.offset + groups.size - 1] - marked).astype(np.int64)
-    settled = np.ones(so_far.shape, dtype=bool)
-    settled.reshape(-1)[groups.cell[np.isin(groups.number, mixed)]] = False
-    precision = np.where(settled, so_far / np.arange(1, rankings.width + 1), 0.0)
-    reach = (before + marked) / np.maximum(groups.offset + marked, 1)
-    for values, recall in zip(precisions, recalls, strict=True):
-        needed = _needed(recall, number).astype(np.int64)
-        surely = np.where(so_far >= needed[:, None], precision, 0.0).max(axis=-1)
-        matters = (before + marked >= needed[groups.row]) & (reach > surely[groups.row])
-        open_groups = mixed[matters[mixed]]
-        for row in np.unique(groups.row[open_groups]).tolist():
-            chosen = open_groups[groups.row[open_groups] == row]
-            values[row] = _expected_highest(groups, chosen, marked, before, int(needed[row]), float(surely[row]))
-    return precisions
 
 
 def _expected_highest(
