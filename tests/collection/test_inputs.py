@@ -139,9 +139,7 @@ def plain(text):
 ONE_RUN = {
     "evaluate": lambda qrels, run: numbers(rb.evaluate(qrels, run, ["RBP(p=0.8)", "AP", "nDCG@10"])),
     "judge_next": lambda qrels, run: list(rb.judge_next(qrels, run, budget=5).rows()),
-    "uncertainty": lambda qrels, run: plain(
-        rb.uncertainty(qrels, run, "P@3", q=0.3, interval="distribution").render("json")
-    ),
+    "uncertainty": lambda qrels, run: plain(rb.uncertainty(qrels, run, "P@3", q=0.3, sources="both").render("json")),
     "bounds_by_depth": lambda qrels, run: numbers(rb.rbp.bounds_by_depth(qrels, run, [1, 3], [0.5, 0.8])),
     "check": lambda qrels, run: [check.effects for check in rb.check(run, qrels=qrels)],
     "contributions": lambda qrels, run: [
@@ -216,7 +214,7 @@ def test_several_runs_in_any_form_have_their_names_and_numbers(tmp_path):
     "function",
     [
         lambda qrels, runs: differences(qrels, runs, q=0.3).render("json"),
-        lambda qrels, runs: rb.uncertainty(qrels, runs, "RBP(p=0.8)", q=0.3, interval="distribution").render("json"),
+        lambda qrels, runs: rb.uncertainty(qrels, runs, "RBP(p=0.8)", q=0.3, sources="both").render("json"),
         lambda qrels, runs: rb.rbp.bounds_by_persistence(qrels, runs, [0.5, 0.9]).to_dict(),
         lambda qrels, runs: list(rb.judge_next(qrels, runs, budget=4, compare=("bm25", "dense")).rows()),
         lambda qrels, runs: [check.run for check in rb.check(runs)],

@@ -404,7 +404,7 @@ ASKED = {
     "persistence": lambda files, _: ["rbp", "persistence", *files, "--format", "json"],
     "judge-next": lambda files, _: ["judge-next", *files, "--compare", "bm25", "dense", "--format", "json"],
     "uncertainty": lambda files, _: [
-        "uncertainty", *files, "--q", "0.3", "--interval", "distribution", "--format", "json",
+        "uncertainty", *files, "--q", "0.3", "--sources", "both", "--format", "json",
     ],
     "differences": lambda files, _: ["uncertainty", *files, "--q", "0.3", "--difference", "--format", "json"],
     "explain": lambda files, folder: ["explain", folder / "trec_eval.out", *files[:2], "--format", "json"],

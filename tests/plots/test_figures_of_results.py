@@ -135,7 +135,7 @@ def test_leaderboards_of_other_results():
     marks = points(drawn)
     assert sorted(marks) == sorted([row["estimate"] for row in rows] + [row["by_labels"] for row in rows])
     assert names(drawn) == [row["run"] for row in rows]
-    estimated = rb.uncertainty("qrels.txt", "runs", "RBP(p=0.8)", q=0.3, interval="distribution", per_topic=True)
+    estimated = rb.uncertainty("qrels.txt", "runs", "RBP(p=0.8)", q=0.3, sources="both", per_topic=True)
     assert len(names(rb.plots.leaderboard(estimated))) == 5
     worst_last = rb.plots.leaderboard(rb.evaluate("qrels.txt", "runs", ["ESL(n=1)"]))
     means = points(worst_last)

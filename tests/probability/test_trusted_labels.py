@@ -85,14 +85,14 @@ def test_compare_counts_labels_by_their_probability(command, files):
 
 def test_uncertainty_takes_them_as_probabilities(command, files):
     people, labels, runs, paths = files
-    code, out, _ = command("uncertainty", *paths, *ASKED, "--interval", "distribution", "--format", "json")
+    code, out, _ = command("uncertainty", *paths, *ASKED, "--sources", "both", "--format", "json")
     assert code == 0
     alone, whole = plain_scores(people, labels, runs)
     rows = {row["run"]: row for row in json.loads(out)}
     assert {name: row["base"] for name, row in rows.items()} == pytest.approx(alone)
     assert {name: row["mean"] for name, row in rows.items()} == pytest.approx(whole)
     q = rb.probability.label_probabilities(labels, people).by_pair
-    expected = rb.uncertainty(people, runs, "RBP(p=0.5)", q=q, interval="distribution").rows()
+    expected = rb.uncertainty(people, runs, "RBP(p=0.5)", q=q, sources="both").rows()
     assert {row["run"]: row["sd"] for row in expected} == pytest.approx({name: row["sd"] for name, row in rows.items()})
 
 
@@ -102,13 +102,13 @@ def test_measures_that_are_no_sums_are_drawn(command, files, measure, difference
     """As with the same probabilities given by document."""
     people, labels, runs, paths = files
     asked = ("-m", measure, "--source", "human,llm", "--calibrate", "--samples", "50", "--format", "json")
-    code, out, _ = command("uncertainty", *paths, *asked, *(difference or ("--interval", "distribution")))
+    code, out, _ = command("uncertainty", *paths, *asked, *(difference or ("--sources", "both")))
     assert code == 0
     q = rb.probability.label_probabilities(labels, people).by_pair
     if difference:
         expected = list(differences(people, runs, measure, q=q, samples=50).rows())
     else:
-        expected = list(rb.uncertainty(people, runs, measure, q=q, samples=50, interval="distribution").rows())
+        expected = list(rb.uncertainty(people, runs, measure, q=q, samples=50, sources="both").rows())
     name = "difference" if difference else "mean"
     assert [row[name] for row in json.loads(out)] == pytest.approx([row[name] for row in expected])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -104,11 +103,10 @@ class TestSimulatedCollections:
             rb.studies.simulate(topics=5, runs=2, seed=4).write(tmp_path / name)
         files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.*"))
         assert [str(file) for file in files] == [
-            "qrels-complete.txt", "qrels-pooled.txt", "runs/run1.txt", "runs/run2.txt", "settings.json",
+            "qrels-complete.txt", "qrels-pooled.txt", "runs/run1.txt", "runs/run2.txt",
         ]  # fmt: skip
         for file in files:
             assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
-        assert json.loads((tmp_path / "one" / "settings.json").read_text())["seed"] == 4
 
     def test_written_files_are_what_was_drawn(self, tmp_path):
         drawn = rb.studies.simulate(3, 4, 60, 20, grades=3, seed=1)

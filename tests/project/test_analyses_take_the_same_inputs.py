@@ -32,7 +32,7 @@ CALLS = {
     "compare_replicates": (RUNS, lambda qrels, runs: rb.compare_replicates(qrels, runs, "AP", pattern=r"\d+$").rows()),
     "uncertainty": (
         RUNS,
-        lambda qrels, runs: list(rb.uncertainty(qrels, runs, "P@5", q=0.3, interval="distribution").rows()),
+        lambda qrels, runs: list(rb.uncertainty(qrels, runs, "P@5", q=0.3, sources="both").rows()),
     ),
 }
 

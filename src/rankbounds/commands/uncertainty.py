@@ -39,7 +39,6 @@ from rankbounds.probability.models.chosen import SAMPLES
         "what the interval covers: unjudged documents, the sampling of topics, or both",
         everyday=True,
     ),
-    Option("--interval normal|distribution", "from the mean and sd, or from the distribution itself"),
     *scoring.SORTING,
     Option("--difference", "compare the runs in pairs", everyday=True),
     scoring.PER_TOPIC,
@@ -64,7 +63,7 @@ def run_uncertainty(options: Options) -> Any:
     from random draws (--samples, --seed), with their standard error.
     """
     q: Any = scoring.probability_from(options.q)
-    for flag in options_given(options, "sort", "top", "tail", "per_topic", "sources", "interval"):
+    for flag in options_given(options, "sort", "top", "tail", "per_topic", "sources"):
         if options.difference:
             raise UsageError(
                 f"{flag} does not go with --difference, which shows all pairs of runs: mean and sd of a difference are "

@@ -161,23 +161,17 @@ class OpenCollection(SharedLists):
         column = np.arange(max(1, int(count.max(initial=0))))
         return np.where(column < count, self.first[topics][:, None] + column, NO_DOCUMENT)
 
-    def flat_documents_of(self, topics: Ints) -> Ints:
-        documents = self.documents_of(topics)
-        return documents[documents >= 0]
-
     def held_by(self, among: Sequence[int], documents: Ints) -> Flags:
         held: Flags = np.logical_or.reduce([self.held[run, documents] for run in among])
         return held
-
-    def number_held(self, topics: Ints, among: Sequence[int]) -> Ints:
-        ends = zip(self.first[topics].tolist(), self.first[topics + 1].tolist(), strict=True)
-        return np.array([np.count_nonzero(self.held[list(among), begin:end].any(axis=0)) for begin, end in ends], int)
 
     def facts_of(
         self, completed: Completions, among: Sequence[int], elsewhere: tuple[Ints, Floats] | None = None
     ) -> CompletedFacts:
         """The facts of the completed topics; ``elsewhere`` are completions with one more document, and its grade."""
-        more = np.repeat(self.number_held(completed.topics, among), completed.completions)
+        ends = zip(self.first[completed.topics].tolist(), self.first[completed.topics + 1].tolist(), strict=True)
+        held = [np.count_nonzero(self.held[list(among), begin:end].any(axis=0)) for begin, end in ends]
+        more = np.repeat(np.array(held, dtype=int), completed.completions)
         mine = self.held_by(among, completed.document)
         completion, grade = completed.number[mine], completed.grade[mine]
         if elsewhere is not None:

@@ -14,7 +14,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 
 ENUMERATED = 15
-"""Up to this many weights, all sums are enumerated."""
+"""Up to so many weights, all sums are enumerated."""
 CELLS = 1 << 17
 BLOCK = 64
 REACH = 1 << 13
@@ -29,7 +29,7 @@ MISSED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Ascending values and probabilities; ``error``: how far off a value may be (but for ``MISSED``), NaN if drawn."""
+    """Ascending values and probabilities; ``error``: how far off a value may be, but for ``MISSED``."""
 
     value: Floats
     probability: Floats
@@ -52,11 +52,6 @@ class Distribution:
         reached = np.cumsum(self.probability)
         place = np.searchsorted(reached, np.asarray(share) - 1e-12)
         return self.value[np.minimum(place, self.value.size - 1)]
-
-    def interval(self, confidence: float) -> tuple[float, float]:
-        """The values that leave the same probability out on either side."""
-        low, high = self.quantile(np.array([(1 - confidence) / 2, (1 + confidence) / 2])).tolist()
-        return low, high
 
     def distance_from_normal(self) -> float:
         """The largest difference between this distribution function and the normal one of the same mean and sd."""

@@ -35,7 +35,8 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
     in_closed_form = measure.averaged == "precisions" and collection.assumptions.ties in ORDERS
     scenarios = 1 if by_rank or in_closed_form else FIRST + FURTHER + 3
     for topics in collection.parts(measure, drawn.samples * scenarios):
-        documents = collection.flat_documents_of(topics)
+        documents = collection.documents_of(topics)
+        documents = documents[documents >= 0]
         if not documents.size:
             continue
         completed = None if by_rank else drawn.completed(topics)

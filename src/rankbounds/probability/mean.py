@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankbounds.arrays import Floats, Ints
+from rankbounds.arrays import Floats
 from rankbounds.choices import check_choice
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, warn
@@ -30,7 +30,6 @@ from rankbounds.measures import Measure, parse_measure
 from rankbounds.measures.formulas import is_weighted_sum
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.probability.completions import OpenCollection
-from rankbounds.probability.distribution import Distribution, distribution_of_sum
 from rankbounds.probability.documents import UnjudgedDocuments
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.probability.models.chosen import (
@@ -49,21 +48,17 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 SOURCES = ("documents", "topics", "both")
-INTERVALS = ("normal", "distribution")
 ENOUGH_TOPICS = 30
 """With fewer topics the mean's distribution may be far from normal."""
-WORKED_OUT = 12
-"""So many distributions are held against the normal one, which takes a moment for each."""
 
 
 @dataclass(frozen=True, eq=False)
 class UncertainScore:
     """One run under one measure: by topic (NaN: left out) the certain part, mean, variance and bounds.
 
-    ``weight``, ``chance`` and ``topic`` are those of its unjudged documents; measures that are not weighted sums have
-    ``draws`` instead, a row for each draw and a column for each topic. ``estimation`` is the variance that estimating
-    the probabilities adds to the mean over topics. ``reach`` gives for a confidence how many
-    standard deviations an interval reaches, where that was calibrated; None where documents alone are random.
+    Measures that are not weighted sums have ``draws``, a row for each draw and a column for each topic. ``estimation``
+    is the variance that estimating the probabilities adds to the mean over topics. ``reach`` gives for a confidence how
+    many standard deviations an interval reaches, where that was calibrated; None where documents alone are random.
     """
 
     run: str
@@ -74,9 +69,6 @@ class UncertainScore:
     variance: Floats
     low: Floats
     high: Floats
-    topic: Ints
-    weight: Floats
-    chance: Floats
     draws: Floats | None = None
     estimation: float = 0.0
     reach: Callable[[float], float] | None = None
@@ -107,27 +99,13 @@ class UncertainScore:
             variance += float(self.variance[~np.isnan(self.base)].sum()) / self.topics**2 + self.estimation
         return math.sqrt(variance)
 
-    def distribution(self, topic: int | None = None) -> Distribution:
-        """The distribution of one topic's score, or of the mean over topics: enumerated or convolved, not normal."""
-        if self.draws is not None:
-            draws = self.draws[:, ~np.isnan(self.base)].mean(axis=-1) if topic is None else self.draws[:, topic]
-            return Distribution(np.sort(draws), np.full(draws.size, 1 / draws.size), float("nan"))
-        if topic is None:
-            return distribution_of_sum(self.weight / self.topics, self.chance, self.value("base"))
-        mine = self.topic == topic
-        return distribution_of_sum(self.weight[mine], self.chance[mine], float(self.base[topic]))
-
-    def interval(
-        self, confidence: float, sources: str = "documents", kind: str = "normal", topic: int | None = None
-    ) -> tuple[float, float]:
+    def interval(self, confidence: float, sources: str = "documents", topic: int | None = None) -> tuple[float, float]:
         """An interval for one topic's score, or for the mean over topics.
 
         ``documents``: the score, were all documents judged. ``topics`` and ``both``: the mean over all topics these are
         a sample of, as ``Scores.mean`` gives it, with ``both`` widened by what documents leave open.
         What is calibrated is the mean: for one topic, the interval is the certain bounds.
         """
-        if kind == "distribution":
-            return self.distribution(topic).interval(confidence)
         alone = self._interval_of_documents(confidence, topic)
         if topic is not None or sources == "documents":
             return alone
@@ -154,10 +132,6 @@ class UncertainScore:
             return math.nan, math.nan  # neither the calibration nor the bounds say anything
         return low, high
 
-    def distance_from_normal(self) -> float | None:
-        """By how much the normal approximation's probabilities are off at most; None where documents are not all."""
-        return None if self.draws is not None or self.reach is not None else self.distribution().distance_from_normal()
-
 
 def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceProbability) -> UncertainScore:
     """The moments of a weighted sum."""
@@ -172,8 +146,8 @@ def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceP
     if isinstance(model, GroupsLeftOut) and model.out_of_sight(name):
         mean, variance = np.full((2, mean.size), np.nan)
     return UncertainScore(
-        name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.base,
-        unjudged.high, unjudged.topic, unjudged.weight, chance, estimation=estimation, reach=_reach(model, name),
+        name, measure, unjudged.facts.query_ids, unjudged.base, mean, variance, unjudged.base, unjudged.high,
+        estimation=estimation, reach=_reach(model, name),
     )  # fmt: skip
 
 
@@ -201,11 +175,10 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
                 fixed |= ~np.isfinite(base + expected)  # (searches that may never end)
                 stretched = base + by * (expected - base) + max(factor, 1.0) * (draws - expected)
                 draws = np.where(fixed, draws, np.fmin(np.fmax(stretched, low), high))
-    nothing, mean = np.empty(0), draws.mean(axis=0)
+    moments = draws.mean(axis=0), draws.var(axis=0, ddof=1)
     return UncertainScore(
-        run.name, measure, facts.query_ids, base, mean, draws.var(axis=0, ddof=1), low, high,
-        nothing.astype(np.int64), nothing, nothing, draws=draws, reach=_reach(model, run.name),
-    )  # fmt: skip
+        run.name, measure, facts.query_ids, base, *moments, low, high, draws=draws, reach=_reach(model, run.name)
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -244,7 +217,7 @@ class Uncertainty(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         rows = []
-        confidence, sources, interval = (self.settings[name] for name in ("confidence", "sources", "interval"))
+        confidence, sources = self.settings["confidence"], self.settings["sources"]
         for score in self.scores:
             scored = np.flatnonzero(~np.isnan(score.base)).tolist() if self.per_topic else []
             for topic in [*scored, None]:
@@ -252,7 +225,7 @@ class Uncertainty(Result):
                 row: dict[str, Any] = {"run": score.run, "query_id": query_id, "measure": str(score.measure)}
                 row |= {name: score.value(name, topic) for name in ("base", "mean", "low", "high")}
                 row["sd"] = score.sd(sources, topic)
-                row["ci_low"], row["ci_high"] = score.interval(confidence, sources, interval, topic)
+                row["ci_low"], row["ci_high"] = score.interval(confidence, sources, topic)
                 row["pooled"], row["judged_to"] = self.pooled[score.run], self.judged_to[score.run]
                 if sources != "documents":
                     row["sd_documents"] = score.sd("documents", topic)
@@ -299,7 +272,6 @@ def uncertainty(
     *,
     tail: bool = False,
     sources: str = "documents",
-    interval: str = "normal",
     per_topic: bool = False,
     progress: Callable[[int, int], None] | None = None,
     **options: Unpack[ProbabilityOptions],
@@ -332,8 +304,6 @@ def uncertainty(
         Count what lies beyond the ends of the lists in mean and sd too (``low`` and ``high`` always hold it).
     sources
         ``"documents"`` (unjudged ones), ``"topics"`` (the sampling of topics) or ``"both"``.
-    interval
-        ``"normal"``, or ``"distribution"`` for quantiles of the enumerated or convolved distribution.
     samples, seed
         How often measures that are not weighted sums over ranks are drawn, and where the draws start.
     per_topic
@@ -349,21 +319,13 @@ def uncertainty(
     Examples
     --------
     >>> import rankbounds as rb
-    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    >>> found = rb.uncertainty(qrels, run, "RBP(p=0.5)", q=0.5, interval="distribution")
-    >>> (row,) = found.rows()
+    >>> qrels, run = ({str(topic): documents for topic in range(30)} for documents in ({"a": 1}, ["a", "b", "c"]))
+    >>> (row,) = rb.uncertainty(qrels, run, "RBP(p=0.5)", q=0.5).rows()
     >>> [row["base"], row["mean"], round(row["sd"], 4), row["low"], row["high"]]
-    [0.5, 0.6875, 0.1398, 0.5, 1.0]
+    [0.5, 0.6875, 0.0255, 0.5, 1.0]
     """
     check_choice("sources", sources, SOURCES)
-    check_choice("interval", interval, INTERVALS)
-    if interval == "distribution" and sources != "documents":
-        raise UsageError(
-            "--interval distribution covers unjudged documents only; leave it out for intervals over topics."
-        )
     models, chosen, asked = ChosenModels.read(qrels, runs, measures, options)
-    if interval == "distribution" and models.kind == "groups":
-        raise UsageError("--interval distribution needs known probabilities: set q (--q NUMBER).")
     scores = []
     for at in range(len(models.runs)):
         for measure in chosen:
@@ -376,18 +338,12 @@ def uncertainty(
         if progress:
             progress(at + 1, len(models.runs))
     settings = {
-        "q": models.words(chosen), "confidence": asked.confidence, "sources": sources, "interval": interval,
-        "tail": tail, "samples": asked.samples, "seed": asked.seed,
+        "q": models.words(chosen), "confidence": asked.confidence, "sources": sources, "tail": tail,
+        "samples": asked.samples, "seed": asked.seed,
     }  # fmt: skip
-    few = [score for score in scores if score.topics < ENOUGH_TOPICS]
-    if few and sources == "documents" and interval == "normal" and not few[0].reach:
-        off = [score.distance_from_normal() for score in few[:WORKED_OUT]]
-        known = [distance for distance in off if distance is not None]
-        how_far = f": its probabilities are off by up to {max(known):.3f} here" if known else ""
-        warn(
-            f"A normal interval needs at least {ENOUGH_TOPICS} topics, not {few[0].topics}{how_far}. Use --interval "
-            "distribution instead."
-        )
+    fewest = min(score.topics for score in scores)
+    if fewest < ENOUGH_TOPICS and sources == "documents" and not isinstance(models.model_of(chosen[0]), GroupsLeftOut):
+        warn(f"A normal interval needs at least {ENOUGH_TOPICS} topics, not {fewest}: its probabilities are rough.")
     names = [run.name for run in models.runs]
     judged_to = dict(zip(names, models.depth.judged_to.tolist(), strict=True))
     pooled = dict(zip(names, models.depth.pooled.tolist(), strict=True))

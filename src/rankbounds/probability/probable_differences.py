@@ -138,8 +138,6 @@ def differences(
 ) -> Differences:
     """Compare every pair of runs: the mean difference, its sd, who is probably better, and bounds that are certain.
 
-    The Python name of ``rankbounds uncertainty --difference``.
-
     Differences are the second run minus the first of two, and the better minus the worse among many.
 
     Parameters
@@ -152,17 +150,11 @@ def differences(
     Returns
     -------
     Differences
-        A ``Difference`` for each pair and measure; prints as a table.
-
-    Notes
-    -----
-    A document counts once, with one probability: where a model gives different ones by rank or run, their mean over the
-    runs that hold it. Mean and sd concern the retrieved documents; what lies beyond the ends of the lists is within the
-    certain bounds, which no judgments can leave. The interval of weighted sums over ranks is a normal one within these
-    bounds, that of other measures the middle of the draws; ``error`` is the standard error of the probabilities. With
-    calibrated probabilities (``q="groups"``) the interval reaches as far as the calibration found to be
-    needed, and probabilities are as certain as the interval is (0.01 to 0.99, unless the bounds decide); NaN where that
-    is not known. Where the calibration says nothing about a run's score, mean and sd are NaN as well.
+        A ``Difference`` for each pair and measure; prints as a table. A document counts once, with the mean of its
+        probabilities in the runs that hold it. Mean and sd concern the retrieved documents; the certain bounds hold
+        what lies beyond the ends of the lists too. The interval of weighted sums is a normal one within these bounds,
+        that of other measures the middle of the draws, and with ``q="groups"`` as long as the calibration found to be
+        needed: probabilities then lie within 0.01 and 0.99 unless the bounds decide, and are NaN where not known.
 
     Examples
     --------

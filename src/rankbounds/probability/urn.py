@@ -9,11 +9,9 @@ come from a recursion over the states of the urn. ``simulate`` draws whole colle
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +21,7 @@ from rankbounds.choices import check_count, check_persistence, check_share
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
-from rankbounds.files.writing import make_empty_folder, make_folder, writing
+from rankbounds.files.writing import make_empty_folder, make_folder
 from rankbounds.measures.parameters import NOT_NEGATIVE, POSITIVE, SHARE
 
 NEGLIGIBLE = 1e-15
@@ -56,17 +54,13 @@ def urn_moments(
 
     Parameters
     ----------
-    n_documents
-        How many documents the urn holds.
-    q
-        The share of relevant documents: their number is Binomial(n_documents, q). May be an array.
+    n_documents, relevant, q
+        How many documents the urn holds and how many are relevant, or the share q of these (may be an array): their
+        number is then Binomial(n_documents, q).
     relevance_ratio
-        The weight w of a non-relevant document when a relevant one has 1: at 1 the order is random, near 0 relevant
-        documents come first. May be an array, which is broadcast against ``q``.
+        The weight w of a non-relevant document when a relevant one has 1 (may be an array).
     p, judged_depth, topics
         RBP's persistence; ranks down to the judged depth do not count; the mean is over so many topics.
-    relevant
-        The number of relevant documents, in place of ``q``.
 
     Returns
     -------
@@ -111,20 +105,14 @@ def sample_rankings(
     relevance_ratio: Any = 1.0,
     seed: int | np.random.Generator = 0,
 ) -> Flags:
-    """Draw ranked lists of all documents of an urn, as ``urn_moments`` describes it.
+    """Draw ranked lists of all documents of an urn: each arrives after an exponential time with its weight for a rate.
 
     Parameters
     ----------
-    n_documents : int
-        How many documents the urn holds.
-    lists : int
-        How many lists to draw.
-    q : float, optional
-        The share of relevant documents: their number is Binomial(n_documents, q).
-    relevant : int or sequence of int, optional
-        The number of relevant documents, in place of ``q``; one for all lists, or one for each.
-    relevance_ratio : float or sequence of float, default 1
-        The weight of a non-relevant document when a relevant one has 1.
+    n_documents, lists
+        How many documents the urn holds, and how many lists to draw.
+    q, relevant, relevance_ratio
+        As in ``urn_moments``; the latter two may differ from list to list.
     seed : int or Generator, default 0
         Where the random numbers start.
 
@@ -132,11 +120,6 @@ def sample_rankings(
     -------
     array of bool
         Lists by ranks: True for a relevant document.
-
-    Notes
-    -----
-    Every document arrives after a random time, exponential with its weight for a rate; the order of arrival is the
-    order of draws from the urn.
 
     Examples
     --------
@@ -202,19 +185,15 @@ class SimulatedCollection:
     runs: list[Run]
     complete: Qrels
     pooled: Qrels
-    settings: dict[str, Any]
 
-    def write(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write ``runs/*.txt``, ``qrels-complete.txt``, ``qrels-pooled.txt`` and ``settings.json`` to a new folder."""
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``runs/*.txt``, ``qrels-complete.txt`` and ``qrels-pooled.txt`` to a new folder."""
         target = make_empty_folder(folder)
         make_folder(target / "runs")
-        files: dict[Path, Run | Qrels] = {target / "runs" / f"{run.name}.txt": run for run in self.runs}
-        files |= {target / "qrels-complete.txt": self.complete, target / "qrels-pooled.txt": self.pooled}
-        for path, content in files.items():
-            content.write(path)
-        with writing(target / "settings.json") as out:
-            out.write(json.dumps(self.settings, indent=2) + "\n")
-        return [*files, target / "settings.json"]
+        for run in self.runs:
+            run.write(target / "runs" / f"{run.name}.txt")
+        self.complete.write(target / "qrels-complete.txt")
+        self.pooled.write(target / "qrels-pooled.txt")
 
 
 def simulate(
@@ -260,8 +239,8 @@ def simulate(
     Returns
     -------
     SimulatedCollection
-        ``runs`` from the best system to the worst, the judgments ``complete`` and ``pooled``, and the ``settings``;
-        ``write`` puts them into a folder.
+        ``runs`` from the best system to the worst, and the judgments ``complete`` and ``pooled``; ``write`` puts them
+        into a folder.
 
     Examples
     --------
@@ -270,8 +249,7 @@ def simulate(
     >>> [run.name for run in made.runs], len(made.complete), len(made.pooled)
     (['run1', 'run2', 'run3'], 100, 10)
     """
-    settings = {name: value for name, value in locals().items() if value is not None}
-    _check(settings)
+    _check({name: value for name, value in locals().items() if value is not None})
     if depth > documents:
         raise UsageError(f"Lists of {depth} documents cannot be drawn from {documents}.")
     from scipy.special import log_ndtr
@@ -305,7 +283,7 @@ def simulate(
             )
         )
     complete = _judgments(topic_ids, doc_ids, grade, np.ones_like(in_pool))
-    return SimulatedCollection(made, complete, _judgments(topic_ids, doc_ids, grade, in_pool), settings)
+    return SimulatedCollection(made, complete, _judgments(topic_ids, doc_ids, grade, in_pool))
 
 
 def _ranked(arrival: Floats, depth: int, ties: float, rng: np.random.Generator) -> tuple[Ints, Floats]:

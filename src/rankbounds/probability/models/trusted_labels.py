@@ -50,8 +50,8 @@ class LabelProbabilities:
 def label_probabilities(labels: QrelsLike, truth: QrelsLike, rel: float = 1.0) -> LabelProbabilities:
     """Calibrate labels on judgments that are trusted, grade by grade, and apply that where there are only labels.
 
-    The probability of a grade is the share of relevant documents among those that both sources judged, drawn towards
-    one half by one document. It assumes that the other documents are like these.
+    A grade's probability is the share of relevant documents among those that both sources judged, drawn towards one
+    half by one document.
 
     Parameters
     ----------
