@@ -37,7 +37,7 @@ with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     shutil.copy(DATA / "qrels.txt", folder / "qrels.txt")
     runs = DATA / "runs"
-    retrieved = [row for run in rb.read_runs(runs) for row in run.rows()]
+    retrieved = [row for run in rb.read_runs(runs) for row in run]
     (folder / "documents.jsonl").write_text(
         "".join(
             json.dumps({"doc_id": doc, "title": TITLE, "text": TEXT}) + "\n"

@@ -84,7 +84,7 @@ class TestReading:
     def test_evidence_is_there_however_the_files_are_read(self, tmp_path, command):
         """A key for ties, other labels, lenient reading or a named format once cost the words about unjudged ones."""
         key = tmp_path / "key"
-        documents = {doc for run in DEMO_RUNS for _, doc, _ in rb.read_run(run).rows()}
+        documents = {doc for run in DEMO_RUNS for _, doc, _ in rb.read_run(run)}
         key.write_text("".join(f"{doc} {doc[::-1]}\n" for doc in sorted(documents)))
         files = [DATA / "qrels.txt", *DEMO_RUNS[:2], "-m", "RBP(p=0.8)", "--format", "json"]
         plain = json.loads(command("compare", *files)[1])

@@ -122,7 +122,7 @@ def test_standard_input(monkeypatch):
 
 def test_line_order_and_stated_rank_are_kept(tmp_path):
     run = rb.read_run(write(tmp_path / "a", "1 Q0 b 7 1.0 t\n1 Q0 a 3 2.0 t\n1\tQ0\tc  12\t1.5 t\n"))
-    assert [doc for _, doc, _ in run.rows()] == ["b", "a", "c"]
+    assert [doc for _, doc, _ in run] == ["b", "a", "c"]
     assert run.stated_rank.tolist() == [7, 3, 12]
     assert rb.read_run(write(tmp_path / "b", "1 b 1.0\n")).stated_rank is None
 

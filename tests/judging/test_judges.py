@@ -58,7 +58,7 @@ def test_labels_in_every_form(tmp_path):
     forms = [
         tmp_path / "one.qrels", [str(tmp_path / "one.qrels")], str(tmp_path / "o*.qrels"), models["one"],
         [models["one"]], qrels(tmp_path / "one.qrels"), qrels(tmp_path / "one.qrels").to_polars(),
-        list(qrels(tmp_path / "one.qrels").rows()), {"one": str(tmp_path / "one.qrels")},
+        list(qrels(tmp_path / "one.qrels")), {"one": str(tmp_path / "one.qrels")},
         {"one": qrels(tmp_path / "one.qrels").to_pandas()},
         qrels(tmp_path / "one.qrels").to_polars().to_dict(as_series=False),
     ]  # fmt: skip

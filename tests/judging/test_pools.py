@@ -29,7 +29,7 @@ def top(run, depth):
 @pytest.mark.parametrize("depth", [1, 3, 10, 99])
 def test_a_pool_is_the_union_of_the_tops(depth):
     found = pools.pool(RUNS.values(), depth=depth)
-    assert {(q, d) for q, d, _ in found.rows()} == set().union(*(top(run, depth) for run in RUNS.values()))
+    assert {(q, d) for q, d, _ in found} == set().union(*(top(run, depth) for run in RUNS.values()))
     assert set(found.grade) == {-1}
 
 
@@ -58,7 +58,7 @@ def test_restricted_judgments_are_those_of_the_shallower_pool():
 def test_leaving_a_group_out_removes_what_it_alone_found():
     left = pools.without_group(JUDGMENTS, list(RUNS.values()), GROUPS, "group3", depth=10)
     others = set().union(*(top(run, 10) for name, run in RUNS.items() if GROUPS[name] != "group3"))
-    kept = {(q, d) for q, d, _ in left.rows()}
+    kept = {(q, d) for q, d, _ in left}
     assert kept == {(q, d) for q, docs in QRELS.items() for d in docs} & others
     assert len(kept) < len(JUDGMENTS)
 
@@ -84,7 +84,7 @@ def test_documents_with_the_same_key_are_told_apart(monkeypatch):
             ),
         )
     found = pools.pool(runs, depth=5)
-    assert {(q, d) for q, d, _ in found.rows()} == {("1", "a"), ("1", "b"), ("2", "b")}
+    assert {(q, d) for q, d, _ in found} == {("1", "a"), ("1", "b"), ("2", "b")}
 
 
 class TestReduction:
@@ -100,7 +100,7 @@ class TestReduction:
 
     def documents(self, **asked):
         kept = pools.reduce(self.qrels, **asked)
-        return {rate: {(query, doc) for query, doc, _ in part.rows()} for rate, part in kept.items()}
+        return {rate: {(query, doc) for query, doc, _ in part} for rate, part in kept.items()}
 
     def test_keeps_the_numbers_of_the_paper(self):
         expected = {
@@ -121,7 +121,7 @@ class TestReduction:
 
     def test_every_document_is_as_likely(self):
         drawn = [self.documents(rates=[50], seed=seed)[50] for seed in range(400)]
-        times = np.array([sum((query, doc) in kept for kept in drawn) for query, doc, _ in self.qrels.rows()])
+        times = np.array([sum((query, doc) in kept for kept in drawn) for query, doc, _ in self.qrels])
         assert times[:7] / 400 == pytest.approx(3 / 7, abs=0.12)  # five standard errors
         assert times[7:57] / 400 == pytest.approx(0.5, abs=0.13)
 

@@ -239,7 +239,7 @@ def test_bounds_of_differences_are_known_whatever_bounds_of_scores_were_asked_fo
 
 
 def test_key_of_ties_is_used_and_named(tmp_path):
-    documents = {doc for path in (DATA / "runs").iterdir() for _, doc, _ in rb.read_run(path).rows()}
+    documents = {doc for path in (DATA / "runs").iterdir() for _, doc, _ in rb.read_run(path)}
     key = tmp_path / "key.txt"
     key.write_text("".join(f"{doc} {doc[::-1]}\n" for doc in sorted(documents)))
     held = gather(DATA / "qrels.txt", [DATA / "runs"], Choices.of(measures=["RBP(p=0.8)"], ties_key=str(key)))

@@ -254,7 +254,7 @@ class TestOptionsOfStudies:
         assert depths.setting("depths", "5, 10") == (5, 10)
         assert depths.setting("persistences", "1,0.5") == (1.0, 0.5)
         assert banding.setting("rhos", "1.10,2") == ("1.10", "2")
-        assert banding.setting("bits", "8,float16") == (8, "float16")
+        assert banding.setting("bits", "float32,float16") == ("float32", "float16")
         assert banding.setting("rhos", "none") == ()
         assert banding.setting("best", "all") == 0
         assert list(map(str, banding.setting("measures", "RBP(p=0.5),AP"))) == ["RBP(p=0.5)", "AP"]

@@ -36,7 +36,7 @@ def collection():
 
 @pytest.fixture(scope="module")
 def result(collection):
-    treatments = {"rhos": ("1.4", "2.0"), "bits": ("bfloat16", 4), "digits": (1,)}
+    treatments = {"rhos": ("1.4", "2.0"), "bits": ("bfloat16", "float16"), "digits": (1,)}
     return change_by_banding(*collection, measures=MEASURES, **treatments)
 
 
@@ -47,7 +47,7 @@ def changes(result):
 
 def test_changes_are_scores_before_and_after(collection, changes):
     qrels, runs = collection
-    assert changes.treatments == ["rho=1.4", "rho=2.0", "bfloat16", "4 bits", "1 digits"]
+    assert changes.treatments == ["rho=1.4", "rho=2.0", "bfloat16", "float16", "1 digits"]
     before = rb.evaluate(qrels, runs, MEASURES).value
     after = rb.evaluate(qrels, [run.banded("2.0") for run in runs], MEASURES, ties="expected").value
     assert np.array_equal(changes.before, before)

@@ -48,18 +48,9 @@ class PairTable(Framed):
         """The topics, in the order of their first row."""
         return self.pairs.topics
 
-    def rows(self) -> Iterator[tuple[str, str, float]]:
-        """Iterate over tuples of query, document and number, in the order given.
-
-        Examples
-        --------
-        >>> import rankbounds as rb
-        >>> list(rb.Qrels.from_columns(["301", "301"], ["a", "b"], [1, 0]).rows())
-        [('301', 'a', 1.0), ('301', 'b', 0.0)]
-        """
+    def __iter__(self) -> Iterator[tuple[str, str, float]]:
+        """Iterate over tuples of query, document and number, in the order given."""
         return self.pairs.rows(self._value)
-
-    __iter__ = rows
 
     def __len__(self) -> int:
         return len(self.pairs)

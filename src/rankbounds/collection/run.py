@@ -363,7 +363,7 @@ class Run(PairTable):
         tag = re.sub(r"[\x00-\x20]", "_", self.name) or "run"
         return (
             f"{query} Q0 {doc} {rank} {score!r} {tag}\n"
-            for (query, doc, score), rank in zip(self.rows(), self._ranks().tolist(), strict=True)
+            for (query, doc, score), rank in zip(self, self._ranks().tolist(), strict=True)
         )
 
     def _columns_to_write(self) -> tuple[Pairs, dict[str, Any]]:

@@ -284,7 +284,7 @@ def first_documents(evidence: Evidence, name: str) -> dict[str, list[str]]:
     assumed = evidence.assumptions
     run = ranked(evidence.runs[evidence.names.index(name)], assumed.order, assumed.score_precision, assumed.ties_key)
     found: dict[str, list[str]] = {}
-    for topic, document, _ in run.take((position_in_topic(run.pairs) <= SHOWN_DOCUMENTS).nonzero()[0]).rows():
+    for topic, document, _ in run.take((position_in_topic(run.pairs) <= SHOWN_DOCUMENTS).nonzero()[0]):
         found.setdefault(topic, []).append(document)
     return found
 

@@ -72,7 +72,7 @@ PARAMETERS = {
     "scores": "The published scores of the panels.",
     "ranking": "A ranking from rank 1 on: $ is relevant, - is not.",
     "rhos": "The factors by which bands grow.",
-    "bits": "Numbers of bits that scores are rounded to, as in ``Run.rounded``.",
+    "bits": "Kinds of numbers that scores are rounded to, as in ``Run.rounded``.",
     "digits": "Numbers of digits that scores are rounded to, or known with.",
     "limits": "The shares of the score that must be kept.",
     "best": "The number of best runs to keep; 0: all.",

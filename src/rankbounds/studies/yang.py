@@ -186,7 +186,7 @@ def change_by_banding(
     *,
     measures: Measures = ("RR", "RBP(p=0.5)", "RBP(p=0.85)", "AP"),
     rhos: Sequence[float | str] = RHOS,
-    bits: Sequence[str | int] = (),
+    bits: Sequence[str] = (),
     digits: Sequence[int] = (),
     limits: Sequence[float] = LIMITS,
     alpha: float = 0.05,
@@ -203,11 +203,10 @@ def change_by_banding(
     treatments: dict[str, Callable[[rb.Run], rb.Run]] = {
         f"{BANDS}{rho}": partial(rb.Run.banded, rho=rho) for rho in rhos
     }
-    for number in bits:
-        treatments[f"{number} bits" if str(number).isdigit() else str(number)] = partial(rb.Run.rounded, bits=number)
+    treatments |= {kind: partial(rb.Run.rounded, bits=kind) for kind in bits}
     treatments |= {f"{number} digits": partial(rb.Run.rounded, digits=number) for number in digits}
     if not treatments:
-        raise rb.UsageError("Name at least one rho, number of bits or number of digits.")
+        raise rb.UsageError("Name at least one rho, kind of bits or number of digits.")
     before = rb.evaluate(qrels, runs, measures, gain=gain, bounds="none")
     if len(before.query_ids) < 2:
         raise rb.UsageError("A t-test needs at least two topics.")

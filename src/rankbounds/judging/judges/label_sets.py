@@ -124,7 +124,7 @@ def vote(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
     relevant = np.concatenate([judge.labelled.grade >= judge.rel for judge in sets])
     grade = np.concatenate([judge.labelled.grade for judge in sets])
     share, mean = (np.bincount(number, votes) / np.bincount(number) for votes in (relevant, grade))
-    pairs = [(query, doc) for judge in sets for query, doc, _ in judge.labelled.rows()]
+    pairs = [(query, doc) for judge in sets for query, doc, _ in judge.labelled]
     query_ids, doc_ids = zip(*(pairs[row] for row in np.unique(number, return_index=True)[1].tolist()), strict=True)
 
     def voted(name: str, vote: Floats, same_scale: bool, rel: float, own_rel: bool = True) -> LabelSet:
