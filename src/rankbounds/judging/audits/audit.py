@@ -138,7 +138,6 @@ class Audit(Result):
         return np.where(behind, earlier, later), np.where(behind, later, earlier)
 
     def _rows_of(self, estimate: Estimate, first: Ints, second: Ints | None) -> Iterator[dict[str, Any]]:
-        """Rows of these runs, or of these pairs of them."""
         names = ([self.runs[run] for run in side.tolist()] for side in (first, second) if side is not None)
         value, variance, unseen, low, high = self._with_interval(estimate, first, second)
         sd = np.where(np.isfinite(variance), np.sqrt(variance), np.nan)  # one judgment has no spread

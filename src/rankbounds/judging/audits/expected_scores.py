@@ -91,12 +91,11 @@ def expected_scores(measure: Measure, pool: LabelledPool, steps: Steps, chance: 
 
 
 def _padded(of_documents: Floats) -> Floats:
-    """With zeros for what ``NOT_POOLED`` and ``BEYOND`` stand for, as the last two documents."""
+    """With zeros for ``NOT_POOLED`` and ``BEYOND``, as the last two documents."""
     return np.concatenate((of_documents, np.zeros((*of_documents.shape[:-1], 2))), axis=-1)
 
 
 def _cells(rankings: Rankings, measure: Measure) -> Ints:
-    """Which document stands in each cell that the measure reads."""
     assert rankings.judgment is not None
     return rankings.judgment[:, : measure.depth(rankings)]
 

@@ -226,7 +226,6 @@ def _reject(pairs: Pairs, row: int, problem: str, remedy: str = "") -> NoReturn:
 
 
 def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Columns:
-    """Three columns of the sample."""
     if hasattr(given, "rows") and callable(given.rows) and not is_table(given):
         given = given.rows()
     if isinstance(given, str | os.PathLike):

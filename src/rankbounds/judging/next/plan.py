@@ -36,7 +36,6 @@ class Needed:
     low: int | None
     high: int | None
     unjudged: int
-    """How many documents could be judged."""
 
     @property
     def goal(self) -> str:
@@ -179,7 +178,6 @@ class SettlingPlan(DocumentsToJudge):
         return (one, other) if self.better[0] >= 0.5 else (other, one)
 
     def _who_is_better(self, measure: str) -> str:
-        """What is known of one pair."""
         if self.settled[0]:
             ahead, behind = self._in_order()
             return f"however they are judged, {ahead} is better than {behind} by {measure}"
