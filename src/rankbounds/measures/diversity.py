@@ -1,21 +1,10 @@
-"""Measures of lists that should serve several subtopics of a query, or several people.
+"""Measures of lists that should serve several subtopics of a query (Agrawal et al., WSDM 2009), or several people.
 
-**By intents.** Each subtopic has its own list, with its own relevant documents. The value is the mean of a binary
-measure over the subtopics that have a relevant document, as in ndeval. Subtopics have equal weights (Agrawal,
-Gollapudi, Halverson and Ieong, Diversifying Search Results, WSDM 2009).
-
-Bounds: an unjudged document may be relevant to any of its topic's subtopics, including those without a relevant
-document, which then count. Subtopics are independent, so the least and the greatest sum are sums of extremes; and since
-adding equal subtopics moves a mean in one direction, the extremes over how many are added are none and all. The bounds
-are attained.
-
-**By novelty.** A document relevant to a subtopic that n documents above cover gains (1 - alpha)^n for it, times the
-weight of its rank. ERR_IA, alpha_DCG and NRBP differ in these weights only. Their sum is divided by the gain of a list
-in which every document is relevant to every subtopic (ndeval's "ideal ideal"); without a depth that list is infinite.
-nERR_IA, alpha_nDCG and nNRBP are divided by the gain of the greedy ideal ranking of the judged documents instead.
-
-**By judgment groups**, several people's judgments of one topic, named by the second field of judgments or the column
-``judgment_group``. In a group's list only its own judgments count. The mean is over all groups, and so are its bounds.
+Each subtopic has its own list, and the value is the mean over the subtopics with a relevant document, as in ndeval.
+A document that is relevant to a subtopic which n documents above cover gains (1 - alpha)^n for it, times a weight of
+its rank, over what a list has that is relevant to everything (ndeval's "ideal ideal"), or over the greedy ideal
+ranking of the judged documents. Several people's judgments of one topic are judgment groups, named by the second
+field of judgments or the column ``judgment_group``: in the list of each, only its own judgments count.
 """
 
 from __future__ import annotations
@@ -48,15 +37,13 @@ class BySubtopic(Measure):
     """
 
     takes: ClassVar[tuple[str, ...]] = ("rel", "cutoff")
+    given: ClassVar[bool] = False
     value_range = (0.0, 1.0)
     promotable = False
     reads_judgments = True
 
     def of_subtopic(self) -> Measure:
         raise NotImplementedError
-
-    def lists(self, rankings: Rankings) -> ListsBySubtopic:
-        return rankings.by_subtopic()
 
     def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
         """Return one number for each list from those of its subtopics."""
@@ -66,19 +53,21 @@ class BySubtopic(Measure):
         return self.over_lists(self.of_subtopic(), rankings)
 
     def over_lists(self, measure: Measure, rankings: Rankings) -> Floats:
-        lists = self.lists(rankings)
+        lists = rankings.by_subtopic(given=self.given)
         return self.combined(lists, measure.value(lists.rankings))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:
-        lists = self.lists(rankings)
+        lists = rankings.by_subtopic(given=self.given)
         expected = self.of_subtopic().expected_over_ties(lists.rankings)
         return None if expected is None else self.combined(lists, expected)
 
 
 class IntentAware(BySubtopic):
-    """The mean of a binary measure over a topic's subtopics.
+    """The mean of a binary measure over a topic's subtopics with a relevant document.
 
-    The measure is 0 if nothing is relevant, and least if the one relevant document is ranked lowest.
+    The measure is 0 if nothing is relevant, and least if the one relevant document is ranked lowest. An unjudged
+    document may be relevant to any subtopic, also to those without a relevant one, which then count. Subtopics are
+    independent, and adding equal ones moves a mean in one direction: the extremes are none and all, and are attained.
     """
 
     sources = ("agrawal2009diversifying",)
@@ -402,14 +391,13 @@ class nNRBP(NormalisedNovel, NRBP):  # noqa: N801 (the name everybody knows it b
 class OverGroups(BySubtopic):
     """The mean of a measure over a topic's judgment groups."""
 
-    def lists(self, rankings: Rankings) -> ListsBySubtopic:
-        return rankings.by_group()
+    given = True
 
     def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
         return quotient(lists.total(values), lists.total(values == values))
 
     def bounds(self, rankings: Rankings) -> Bounds | None:
-        lists = self.lists(rankings)
+        lists = rankings.by_subtopic(given=self.given)
         of_groups = self.of_subtopic().bounds(lists.rankings)
         return of_groups and (self.combined(lists, of_groups[0]), self.combined(lists, of_groups[1]))
 

@@ -218,16 +218,11 @@ class Rankings(Memory):
         padded = np.concatenate((facts.grade, [0.0, np.nan]))  # what BEYOND and NOT_POOLED stand for
         return replace(self, grade=padded[self.judgment], facts=facts, _memory=self._memory_of("groups"))
 
-    def by_subtopic(self) -> ListsBySubtopic:
+    def by_subtopic(self, *, given: bool = False) -> ListsBySubtopic:
+        """Return each list once for every subtopic of its topic; ``given``: with what is judged for it alone."""
         from rankbounds.rankings.subtopics import lists_by_subtopic
 
-        return self.remembered("by subtopic", lambda: lists_by_subtopic(self))
-
-    def by_group(self) -> ListsBySubtopic:
-        """Return each list once per group of judgments of its topic, with that group's judgments alone."""
-        from rankbounds.rankings.subtopics import lists_by_subtopic
-
-        return self.remembered("by group", lambda: lists_by_subtopic(self, given=True))
+        return self.remembered(("by subtopic", given), lambda: lists_by_subtopic(self, given=given))
 
     def condensed(self) -> Rankings:
         return self.remembered("condensed", self._without_unjudged)
