@@ -23,7 +23,6 @@ from rankbounds.threads import in_threads, processors
 from rankbounds.version import __version__
 
 MOST_ROWS = 30
-"""How many rows a page shows where the study names no tables of its own."""
 
 
 def fingerprints(files: Sequence[str]) -> dict[str, str]:
@@ -32,7 +31,7 @@ def fingerprints(files: Sequence[str]) -> dict[str, str]:
 
 
 def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
-    """Does the folder hold this study's result for the same files, options and version?"""
+    """Say whether the folder holds this study's result for the same files, options and version."""
     try:
         return bool(json.loads((folder / "settings.json").read_text("utf-8"))["made_from"] == dict(made_from))
     except (OSError, ValueError, KeyError, TypeError):

@@ -39,7 +39,6 @@ ALL_TEN = ("Bpref_R", "Bpref_N", "Rpref_N", *CONDENSED, *RAW)
 BEST = 30
 LEVEL = 0.05
 RATES = (90.0, 70.0, 50.0, 30.0, 10.0)
-"""In percent."""
 
 
 @study("Sakai 2007, Table 1")

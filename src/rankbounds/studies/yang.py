@@ -39,10 +39,8 @@ LIMITS = (0.99, 0.97, 0.95)
 BANDS = "rho="
 BEST = 80
 LENGTH = 4096
-"""Of the lists of which the worst is looked for."""
 RHOS = ("1.1", "1.2", "1.4", "1.7", "2.0")
 SHOWN_RHO = "1.4"
-"""The bands that Figure 4 shows."""
 DISORDER = {
     "ties": "tied scores",
     "rank_against_score": "rank against score",
@@ -135,7 +133,7 @@ def worst_loss(measure: rb.Measure, rho: float | str) -> float | None:
 
 
 def _band_sizes(rho: float | str) -> Any:
-    """How many of the 4,096 documents each band has."""
+    """Count how many of the 4,096 documents each band has."""
     ranking = rb.Run({"q": [str(rank) for rank in range(LENGTH)]})
     return np.unique(ranking.banded(rho).score, return_counts=True)[1][::-1]
 

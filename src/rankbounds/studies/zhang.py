@@ -30,7 +30,6 @@ PRINTED_RANKS = {
 """Table 1: significant ranks by p, for precisions of 0.01, 0.0001 and 0.00000001."""
 PRECISIONS = (1e-2, 1e-4, 1e-8)
 VECTOR_SHOWN = 40
-"""How many ranks of R_G and R_L a table shows."""
 METHODS = ("relaxed", "greedy")
 METHODS_COMPARED = ("greedy", "relaxed", "exact")
 

@@ -14,7 +14,6 @@ import rankbounds as rb
 from rankbounds.studies.study import Measures, Progress, Rows, StudyResult, study, track
 
 EQUAL = 1e-12
-"""Means closer than this are equal."""
 
 
 @study("Zobel 1998")
