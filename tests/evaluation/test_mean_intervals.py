@@ -189,5 +189,4 @@ def test_tables_show_it_where_it_is_asked_for():
     assert table.rows[0][2].startswith("[0.")
     by_topic = scores.render("table", interval=True, per_topic=True).splitlines()
     assert len(by_topic) == 1 + 12 + 2
-    assert "Lines: 95% intervals over topics." in scores._repr_html_()
     assert scores.topic("1").mean().table(interval=True).rows[0][2] == "-"
