@@ -376,7 +376,7 @@ def test_pairs_among_some_runs_are_as_they_are_among_all(correction):
     kept = [row for row in whole.pairs.rows() if {row["run"], row["against"]} <= set("bde")]
     assert some.pairs.rows() == kept
     assert some.systems.rows() == whole.systems.rows()
-    np.testing.assert_array_equal(some.p_adjusted, whole.tested.numbers["p_adjusted"])
+    np.testing.assert_array_equal(some.numbers.p_adjusted, whole.numbers.tested.numbers["p_adjusted"])
     assert some.words("P@10", ("e", "b")) == whole.words("P@10", ("e", "b"))
     with pytest.raises(UsageError, match="There is no run"):
         compare(scores, among=["a", "x"])

@@ -18,6 +18,7 @@ import rankbounds as rb
 from combinations import drawn_pair, pair_extremes
 from rankbounds.comparison import Evidence, compare, compare_scores
 from rankbounds.comparison.pairs import Pairs
+from rankbounds.comparison.printed import pair_table
 from rankbounds.errors import DataError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.question import Question
@@ -257,7 +258,7 @@ def test_less_effort_is_better_as_more_of_the_negated_values_is(measure):
         gain = compare_scores(scores_of(-chosen, "AP"), how, evidence=KnownBounds(-high, -low))
         assert [row["verdict"] for row in effort.pairs.rows()] == [row["verdict"] for row in gain.pairs.rows()]
         assert any("better" in row["verdict"] for row in gain.pairs.rows())
-        told = [effort.row(measure, pair) for pair in itertools.combinations(effort.runs, 2)]
+        told = [effort.numbers.row(measure, pair) for pair in itertools.combinations(effort.runs, 2)]
         assert [row["certain_low"] for row in told] == pytest.approx(low.tolist())
         for key in ("p_value", "p_adjusted"):
             assert [row[key] for row in effort.pairs.rows()] == [row[key] for row in gain.pairs.rows()]
@@ -406,7 +407,7 @@ class TestTests:
         row = found.pairs.rows()[0]
         assert (row["difference"], row["verdict"]) == (None, "worse as judged")
         assert "no mean difference over 10 topics (1 won, 9 lost)" in found.words("ESL(n=1)")
-        assert "-" in found.pair_table().text()
+        assert "-" in pair_table(found).text()
         value[:, :2] = np.inf
         found = compare(scores_of(value, "ESL(n=1)"), test="t")
         assert found.pairs.rows()[0]["difference"] == 8
@@ -630,7 +631,7 @@ def test_under_every_combination_of_options_a_comparison_says_what_evaluate_and_
         of_rows = np.array([row[name] for row in compared.systems.rows()], dtype=float)
         wanted = (getattr(means, name)[:, 0] * share).T.ravel()
         assert np.allclose(of_rows, wanted, rtol=1e-12, atol=1e-12, equal_nan=True), (name, of_rows, wanted)
-    assert np.allclose(compared.means(), (means.value[:, 0] * share).T, equal_nan=True, rtol=1e-12)
+    assert np.allclose(compared.numbers.means(), (means.value[:, 0] * share).T, equal_nan=True, rtol=1e-12)
     for row, measure in zip(compared.pairs.rows(), compared.measures, strict=True):
         low, high = row["certain_low"], row["certain_high"]
         if measure.as_retrieved or None in (low, high) or one.bounds == "ties" or not math.isfinite(high - low):

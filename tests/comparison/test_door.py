@@ -13,6 +13,7 @@ import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
 from rankbounds.comparison.pairs import PAIR_FIELDS, turn
+from rankbounds.comparison.printed import measure_table
 from rankbounds.comparison.wording import agreement
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.tables import as_json
@@ -192,7 +193,7 @@ def test_table_words_gate_slices_and_json_have_one_sign(collections, command, na
         whole = dict.fromkeys(found.scores.query_ids, "all")
         sliced = {row["measure"]: row for row in found.slices(whole).rows()}
         held = found.gate([f"{measure} worse" for measure in found.measures]).outcomes
-        table = {row[0]: row[1] for row in found.measure_table().rows}
+        table = {row[0]: row[1] for row in measure_table(found).rows}
         for row, outcome in zip(found.pairs.rows(), held, strict=True):
             measure = row["measure"]
             sign = np.sign(row["difference"])
@@ -317,7 +318,7 @@ def test_bounds_and_probabilities_are_computed_for_what_is_shown(monkeypatch):
     assert "nDCG@10" in repr(board)
     assert asked == []
     two = rb.compare(QRELS, DEMO[:2], resamples=50)
-    two.measure_table()
+    measure_table(two)
     assert {str(measure) for measure in asked} == set(DEFAULT_MEASURES)
     asked.clear()
     few = rb.compare(QRELS, DEMO[:3], resamples=50)

@@ -38,7 +38,8 @@ def held(compared, conditions, *, scores=None, **how):
     if isinstance(compared, rb.Scores):
         scores = scores or compared
         compared = rb.compare(scores) if len(scores.runs) > 1 else None
-    return hold(compared, conditions, scores=scores, **how)
+    numbers = None if compared is None else compared.numbers
+    return hold(numbers, conditions, scores=scores, **how)
 
 
 def scores_of(**grades):
@@ -243,7 +244,10 @@ class TestJudgments:
         outcome = held(comparison, "P@1 worse").outcomes[0]
         assert (outcome.answer, outcome.could_turn) == ("pass", False)  # as good as the new run at the best
         assert (outcome.certain_low, outcome.certain_high) == (0, 1)
-        back = held(Evidence(comparison.evidence.qrels, comparison.evidence.runs[::-1]).compare("P@1"), "P@1 worse")
+        back = held(
+            Evidence(comparison.numbers.evidence.qrels, comparison.numbers.evidence.runs[::-1]).compare("P@1"),
+            "P@1 worse",
+        )
         assert (back.outcomes[0].answer, back.outcomes[0].could_turn) == ("fail", True)
         assert "More judgments could change this" in back.outcomes[0].why
 
@@ -263,7 +267,7 @@ class TestJudgments:
         assert (outcome.answer, outcome.could_turn) == ("pass", False)
 
     def test_answers_say_whether_judgments_could_turn_them(self, comparison):
-        back = Evidence(comparison.evidence.qrels, comparison.evidence.runs[::-1]).compare("P@1")
+        back = Evidence(comparison.numbers.evidence.qrels, comparison.numbers.evidence.runs[::-1]).compare("P@1")
         outcomes = [held(compared, "P@1 worse").outcomes[0] for compared in (comparison, back)]
         assert [(outcome.answer, outcome.could_turn) for outcome in outcomes] == [("pass", False), ("fail", True)]
 

@@ -48,7 +48,7 @@ def check_consistent(compared):
     """Letters, places, verdicts and raised numbers say what corrected p-values say."""
     alpha, runs = compared.settings["alpha"], compared.runs
     for part in compared.parts:
-        rows = {row["run"]: row for row in part.system_rows}
+        rows = {row["run"]: row for row in part.numbers.system_rows}
         better = {run: set() for run in runs}
         for (run, against), row in answers(part).items():
             shown = row["p_adjusted"] < alpha and row["difference"] != 0
@@ -99,7 +99,7 @@ def check_winner(compared):
     leaders = [row["run"] for row in compared.leaderboard(compared.measures[0])]
     found = compared.winner()
     for row in found.rows():
-        means = {one["run"]: one["mean"] for one in compared.system_rows}
+        means = {one["run"]: one["mean"] for one in compared.numbers.system_rows}
         assert row["lead"] == pytest.approx(means[row["run"]] - means[row["against"]], abs=1e-12)
         if row["against"] != compared.settings["baseline"]:
             assert [row["run"], row["against"]] == leaders[:2] or row["lead"] <= 0
@@ -157,7 +157,7 @@ class TestConsistency:
             assert ("both score the same on every topic" in said) == (row["won"] == row["lost"] == 0)
             assert 0 < row["p_value"] <= row["p_adjusted"] <= 1
             if row["ci_low"] is None:
-                differing = compared.row("P@10", (row["run"], row["against"]))["differing"]
+                differing = compared.numbers.row("P@10", (row["run"], row["against"]))["differing"]
                 # All topics (or what clusters sum up to) differ by the same, or too few differ.
                 one, other = (scores.value[scores.runs.index(row[side]), :, 0] for side in ("run", "against"))
                 assert np.ptp(one - other) < 1e-9 or abs(row["effect"]) in (0.0, np.inf) or differing <= 5

@@ -21,6 +21,7 @@ from rankbounds.cli import main
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare, wording
 from rankbounds.comparison.pairs import VERDICTS, pairs_against
+from rankbounds.comparison.printed import pair_table
 from rankbounds.evaluation.score_differences import tolerant_difference
 from rankbounds.report import Choices, gather, page
 from rankbounds.report.page import join_scripts
@@ -129,7 +130,7 @@ def said_by_all(qrels, runs, command):
     assert json.loads(json.dumps(python.pairs.rows())) == printed["pairs"]
     assert json.loads(json.dumps(python.settings)) == printed["settings"] == content["comparison"]
     assert json.loads(json.dumps(python.systems.rows())) == printed["systems"]
-    known = python.tested.numbers | python.certain
+    known = python.numbers.tested.numbers | python.numbers.certain
     for name in ("p_value", "p_adjusted", "difference", "certain_low", "won"):
         np.testing.assert_array_equal(unpacked_array(content["pairs"][name]), known[name])
     assert content["words"]["method"] == python.method()
@@ -341,14 +342,14 @@ class TestComparisonAsAnObject:
         assert found.to_pandas()["p_adjusted"].tolist() == [row["p_adjusted"] for row in found.pairs.rows()]
 
     def test_tables_name_runs_tests_and_both_p_values(self, found):
-        assert found.pair_table("AP").header[:2] == ["run", "against"]
-        assert [name for name in found.pair_table("AP").header if name.startswith("p")] == ["p", "p corrected"]
+        assert pair_table(found, "AP").header[:2] == ["run", "against"]
+        assert [name for name in pair_table(found, "AP").header if name.startswith("p")] == ["p", "p corrected"]
         tested_by = f"t test, Holm's correction for all {len(found.pairs.rows()) // len(found.measures)} pairs"
         assert tested_by in repr(found)
         assert html.escape(tested_by) in found._repr_html_()
         assert found.settings["tested_by"] == tested_by
-        at = found.pair_table("AP").header.index("verdict")
-        assert {row[at] for row in found.pair_table("AP").rows} <= {*VERDICTS}
+        at = pair_table(found, "AP").header.index("verdict")
+        assert {row[at] for row in pair_table(found, "AP").rows} <= {*VERDICTS}
 
 
 def test_the_interval_of_a_mean_is_not_explained_as_that_of_a_difference():

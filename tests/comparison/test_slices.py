@@ -56,7 +56,7 @@ def test_every_slice_is_the_comparison_of_its_topics():
     for row in sliced.rows():
         alone = scores.topic(*(query for query, label in labels.items() if label == row["slice"]))
         # The run of a pair is the better one over all topics, not of each slice.
-        pair = rb.compare(alone, correction="none", **FEW).row("score", (row["run"], row["against"]))
+        pair = rb.compare(alone, correction="none", **FEW).numbers.row("score", (row["run"], row["against"]))
         assert row["topics"] == len(alone.query_ids)
         for name in ("difference", "ci_low", "ci_high", "p_value", "won", "lost"):
             assert row[name] == pytest.approx(pair[name]), name

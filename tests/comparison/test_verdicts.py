@@ -13,6 +13,7 @@ import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence, compare_scores
 from rankbounds.comparison.evidence import CHANCES
+from rankbounds.comparison.printed import pair_table
 from rankbounds.evaluation.score_differences import limits_of, limits_of_differences
 from rankbounds.evaluation.scores import RunNotes, Scores
 from rankbounds.measures import REGISTRY, parse_measure
@@ -276,7 +277,7 @@ class TestMissingTopics:
         noise = question(compared.words(), "Is it noise?")
         assert "But short lacks 21 of these 24 topics, which count as empty lists" in noise
         assert compared.pairs.rows()[0]["verdict"].endswith("; short lacks 21 of 24 topics")
-        assert compared.pair_table().rows[0][-3].endswith("; short lacks 21 of 24 topics")
+        assert pair_table(compared).rows[0][-3].endswith("; short lacks 21 of 24 topics")
         assert (
             rb.compare(rb.evaluate(QRELS, runs, "AP"))
             .pairs.rows()[0]["verdict"]
@@ -428,7 +429,7 @@ def test_some_runs_of_the_evidence_have_the_bounds_that_they_have_among_all():
     whole, scores = evidence.compare(measures), evidence.scores(measures)
     some = compare_scores(scores.filter(run=scores.runs[1:]), evidence=evidence)
     for row in some.pairs.rows():
-        expected = whole.row(row["measure"], (row["run"], row["against"]))
+        expected = whole.numbers.row(row["measure"], (row["run"], row["against"]))
         for name in ("difference", "certain_low", "certain_high"):
             assert row[name] == pytest.approx(expected[name], abs=1e-12)
     a, b = some.runs[:2]

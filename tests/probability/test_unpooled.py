@@ -478,7 +478,7 @@ def test_relevant_documents_alone_estimate_no_probability():
         rb.uncertainty(relevant, runs, "RBP", q="logistic")
     two = {name: runs[name] for name in "ab"}
     found = rb.compare(relevant, two, ["RBP", "nDCG@10"])
-    assert np.isnan(found.chances).all()
+    assert np.isnan(found.numbers.chances).all()
     for measure in found.measures:
         assert f"cannot be estimated from these judgments: {reason}" in found.words(measure)
     plan = rb.judge_next(relevant, two, measure="nDCG@10", compare="all", until="settled")

@@ -13,6 +13,7 @@ from scipy import stats
 import rankbounds as rb
 from rankbounds.commands.demo import DATA
 from rankbounds.comparison import Evidence
+from rankbounds.comparison.printed import measure_table
 from rankbounds.stats.equivalence import p_of_margin, topics_for_margin
 from rankbounds.stats.power import topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, mean_interval, p_values
@@ -221,7 +222,7 @@ class TestAsJudged:
             ruled_out = "is ruled out (" if judged else "is ruled out as judged ("
             assert (outcome.answer, ruled_out in outcome.why) == ("pass", True)
         assert compared.pairs.rows()[0]["verdict"] == verdict
-        assert verdict in compared.measure_table().text()
+        assert verdict in measure_table(compared).text()
         assert json.loads(compared.render("json"))[0]["verdict"] == verdict
 
     def test_runs_of_which_nothing_is_judged(self):

@@ -59,7 +59,7 @@ def test_intervals_hold_for_all_systems_together(spread):
     missed = narrow = 0
     for _ in range(300):
         scores = truth[:, None] + rng.normal(size=30) + deviation * rng.normal(size=(truth.size, 30))
-        rows = rb.compare(scores_of(scores)).system_rows
+        rows = rb.compare(scores_of(scores)).systems.rows()
         low, high = (np.array([row[name] for row in rows]) for name in ("rank_low", "rank_high"))
         missed += bool((low > least).any() or (high < most).any())
         narrow += int((high - low).sum() < truth.size * (truth.size - 1))

@@ -10,6 +10,7 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
 from rankbounds.commands.console.options import Option, Options, call, group_under, pick
+from rankbounds.comparison.printed import measure_table, shown_parts, tables
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -151,7 +152,7 @@ def run_compare(options: Options) -> int:
         first = None if options.reference or len(scores.runs) != 2 else scores.runs[0]
         candidates = [run for run in candidates if run not in (options.reference, first)]
         judged = {"scores": scores, "evidence": evidence, "candidates": candidates}
-        answer.gate = call(options, hold, comparison, conditions, **judged)
+        answer.gate = call(options, hold, None if comparison is None else comparison.numbers, conditions, **judged)
     if trusted is not None and options.bounds == "unjudged":
         answer.rests = trusted.rests_on_labels_of(scores[compared])
     output.write_figure(options, comparison or scores if answer.slices is None else answer.slices)
@@ -257,11 +258,11 @@ class Answer:
         elif kind == "html":
             parts = [comparison.summary(options.top).html()]
         else:
-            parts = comparison.shown_parts(options.top)
+            parts = shown_parts(comparison, options.top)
         if kind == "html":
-            of_runs = [comparison.measure_table()] if len(comparison.runs) == 2 else []
+            of_runs = [measure_table(comparison)] if len(comparison.runs) == 2 else []
             parts += of_runs or [
-                table for one in comparison.measures for table in comparison.tables(one, options.top)[1:]
+                table for one in comparison.measures for table in tables(comparison, one, options.top)[1:]
             ]
         texts = [part if isinstance(part, str) else part.render(kind) for part in parts if part]
         texts += [in_prose(sentence, kind) for sentence in self.rests]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,16 +24,8 @@ from rankbounds.comparison.pairs import (
     verdicts,
 )
 from rankbounds.comparison.tables import (
-    BOUNDS,
-    CERTAIN_ENDS,
-    JUDGED,
-    TOPICS_LED,
-    Rows,
-    best_first,
-    difference_columns,
     measure_place,
 )
-from rankbounds.comparison.testing import method
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.question import Question
@@ -43,19 +35,14 @@ from rankbounds.measures import Measure
 from rankbounds.probability.probable_differences import limit_certainty
 from rankbounds.rankings.join import empty_rankings
 from rankbounds.rankings.ties import ORDERS
-from rankbounds.results import Column, Result, interval, place_cell
 from rankbounds.stats.equivalence import find_test
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 COVERED = 10
 """How deep ``Scores.judged`` looks."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Compared(Result):
+class Compared:
     """The numbers of a comparison.
 
     Bounds over judgments and probabilities take time, so they are computed on first use, for one measure if possible
@@ -68,14 +55,12 @@ class Compared(Result):
     """Numbers of pairs, with an axis of measures and one of pairs, as ``pairs_against`` names them."""
     question: Question
     """What was asked, with the correction and the clusters that it came to."""
+    settings: dict[str, Any]
     evidence: Evidence | None = None
     p_adjusted: Floats | None = None
     """By measure and pair of *all* runs, also where the pairs above are those among some of them."""
     separated: Flags | None = None
     """Of these pairs, those that are shown to differ."""
-    order: tuple[str, ...] = ()
-    """The runs as tables have them, if they were sorted; else each measure's best come first."""
-    columns = tuple(map(Column, PAIR_FIELDS))
 
     @property
     def clusters(self) -> Clusters | None:
@@ -84,12 +69,10 @@ class Compared(Result):
 
     @property
     def measures(self) -> list[Measure]:
-        """The measures compared by."""
         return self.scores.measures
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs."""
         return self.scores.runs
 
     def pair_rows(self, *, probabilities: bool = True) -> list[dict[str, Any]]:
@@ -159,7 +142,6 @@ class Compared(Result):
 
     @property
     def of_equivalence(self) -> bool:
-        """Was it tested whether differences stay within the margin?"""
         return not find_test(self.settings["test"]).of_difference
 
     @property
@@ -190,16 +172,12 @@ class Compared(Result):
         margin = np.nan if self.settings["margin"] is None else self.settings["margin"]
         return (self.certain["certain_low"] > -margin) & (self.certain["certain_high"] < margin)
 
-    def __getitem__(self, measure: str | Measure) -> Self:
-        """The comparison by one measure alone. p-values stay as they are."""
-        return self.parts[measure_place(self.measures, measure)]
-
     @cached_property
-    def parts(self) -> list[Self]:
+    def parts(self) -> list[Compared]:
         """The comparison by each measure alone, to compute slow parts on demand."""
         return [self] if len(self.measures) == 1 else list(map(self._part, range(len(self.measures))))
 
-    def _part(self, at: int) -> Self:
+    def _part(self, at: int) -> Compared:
         numbers = {name: column[at : at + 1] for name, column in self.tested.numbers.items()}
         return replace(
             self,
@@ -211,16 +189,14 @@ class Compared(Result):
             separated=None if self.separated is None else self.separated[at : at + 1],
         )
 
-    def filter(self, run: str) -> Self:
-        """Keep only the pairs that hold this run; p-values stay as they are."""
-        return replace(self, tested=self.tested.take(self._holds(run)))
+    def filter(self, run: str) -> Compared:
+        return replace(self, tested=self.tested.take(self.holds(run)))
 
-    def _holds(self, run: str) -> Flags:
+    def holds(self, run: str) -> Flags:
         number = run_number(self.runs, run)
         return (self.tested.first == number) | (self.tested.second == number)
 
     def measure(self, label: str | Measure) -> Measure:
-        """Find the measure of this name."""
         return self.measures[measure_place(self.measures, label)]
 
     @cached_property
@@ -268,11 +244,12 @@ class Compared(Result):
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
         """Return the numbers of a run and one that it is held against, by one measure; NaN: unknown."""
-        part, runs = self[self.measure(measure)], self._pair(*pair)
+        part, runs = self.parts[measure_place(self.measures, measure)], self.pair(*pair)
         known = replace(part.tested, numbers={**part.tested.numbers, **part.certain}).get(*runs)
         return {name: float(column[0]) for name, column in known.items()}
 
-    def _pair(self, a: str, b: str) -> tuple[int, int]:
+    def pair(self, a: str, b: str) -> tuple[int, int]:
+        """Find the numbers of two runs that were compared."""
         one, other = (run_number(self.runs, name) for name in (a, b))
         if one == other:
             raise UsageError(f'A run cannot be compared with itself ("{a}").')
@@ -281,66 +258,11 @@ class Compared(Result):
         return one, other
 
     def means(self) -> Floats:
-        """Return the means by measure and run."""
         return np.array([row["mean"] for row in self.system_rows], dtype=np.float64).reshape(len(self.measures), -1)
-
-    # ---- rows ----
-
-    def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
-        """List the systems by one measure, best first, or in the order of ``sort``."""
-        rows = best_first(self.system_rows, self.measure(label))
-        return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
 
     @property
     def has_bounds(self) -> bool:
-        """Are any bounds over judgments known?"""
         return self.scores.has_judged or self.scores.bounds != "none"
-
-    @property
-    def systems(self) -> Result:
-        """A row for each measure and run."""
-        lettered = self.system_rows[0]["rank"] is not None
-        columns = [
-            Column("run"),
-            Column("measure", importance=9),
-            Column("mean", importance=9),
-            *self._open_columns(),
-            *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high")),
-            Column("group", "" if lettered else None),
-            Column("rank", "" if lettered else None, place_cell),
-            *(Column(name, None) for name in ("rank_low", "rank_high")),
-            JUDGED if self.scores.has_judged else Column("judged_at_10", None),
-            TOPICS_LED,
-        ]
-        rows = [row for measure in self.measures for row in self.leaderboard(measure)] if self.order else None
-        return Rows(lambda: rows or self.system_rows, columns, settings=self.settings)
-
-    def _open_columns(self) -> list[Column]:
-        """Return the columns of a mean's interval, and of its bounds if known."""
-        of_mean = interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", importance=7)
-        return [of_mean, *([BOUNDS] if self.has_bounds else [])]
-
-    @property
-    def pairs(self) -> Result:
-        """A row for each measure and pair."""
-        named = [Column("run"), Column("against", importance=9), Column("measure", importance=8)]
-        columns = [*named, *self._verdict_columns("difference"), *(Column(name, None) for name in PAIR_FIELDS)]
-        note = method(self.settings, len(self.runs))
-        return Rows(lambda: self._all_pairs, columns, PAIR_FIELDS, note, settings=self.settings)
-
-    def _verdict_columns(self, heading: str) -> list[Column]:
-        """The columns of a pair, from the difference to the verdict on its run."""
-        difference, within, won, lost, *p = difference_columns(heading, self.settings, (8, 4, 6))
-        certain = [CERTAIN_ENDS] if self.has_bounds else []
-        return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
-
-    @cached_property
-    def _all_pairs(self) -> list[dict[str, Any]]:
-        return [row for part in self.parts for row in part.pair_rows()]
-
-    def rows(self) -> list[dict[str, Any]]:
-        """List the rows of ``pairs``."""
-        return self.pairs.rows()
 
 
 # ---- what may still change a difference ----

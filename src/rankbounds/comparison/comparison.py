@@ -11,6 +11,7 @@ import numpy as np
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import testing
+from rankbounds.comparison.compared import Compared
 from rankbounds.comparison.evidence import Evidence, keep_shared_topics
 from rankbounds.comparison.pairs import (
     Pairs,
@@ -199,7 +200,8 @@ def compare_scores(
     if among is not None:
         kept = np.isin(np.arange(len(scores.runs)), [run_number(scores.runs, name) for name in among])
         tested = tested.take(kept[first] & kept[second])
-    return Comparison(scores, systems, tested, asked, evidence, numbers["p_adjusted"], shown, settings=settings)
+    compared = Compared(scores, systems, tested, asked, settings, evidence, numbers["p_adjusted"], shown)
+    return Comparison(compared, settings=settings)
 
 
 def _system_rows(

@@ -149,7 +149,6 @@ class Evidence:
         return self.__dict__ | {"_made": {}}
 
     def _once(self, *key: object, make: Callable[[], Made]) -> Made:
-        """Cache the result of ``make`` under this key."""
         if key not in self._made:
             self._made[key] = make()
         found: Made = self._made[key]
@@ -246,7 +245,6 @@ class Evidence:
         return sum(map(len, self.runs)) <= KEPT_ROWS
 
     def shared_lists(self, among: Sequence[int] | None = None) -> SharedLists:
-        """Gather the lists of all runs, or of some, topic by topic."""
         numbers = tuple(range(len(self.runs)) if among is None else among)
 
         def join() -> SharedLists:
@@ -319,7 +317,6 @@ class Evidence:
         return two
 
     def _chances_of_two(self, measure: Measure) -> tuple[float, float]:
-        """Estimate how likely each of two runs is better."""
         unknown = math.nan, math.nan
         is_open = any(rankings.holes.any() for lists in self._all_batches for rankings in lists)
         if not is_open or self._models.kind is None:
@@ -367,7 +364,6 @@ class Evidence:
 
     @property
     def unpooled(self) -> frozenset[str]:
-        """Runs of which too few documents are judged to estimate chances."""
         pairs = zip(self.names, self._all_batches, strict=True)
         return self._once("unpooled", make=lambda: frozenset(name for name, lists in pairs if not looks_pooled(lists)))
 
@@ -438,7 +434,6 @@ class Evidence:
 
 
 def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -> str:
-    """Say which topics are left out of a comparison, and why."""
     named = ", ".join(topics[:NAMED]) + (", ..." if len(topics) > NAMED else "")
     return (
         f"{len(topics)} of {number} {'judged ' * judged}topics are left out, because a run lacks them ({named}); all "
@@ -447,7 +442,6 @@ def left_out_words(topics: Sequence[str], number: int, *, judged: bool = True) -
 
 
 def keep_shared_topics(scores: Scores) -> Scores:
-    """Keep the topics of all runs, if means leave out topics that a run lacks."""
     has = np.asarray(~np.isnan(scores.value).any(axis=(0, 2)))
     if scores.topics != "shared" or has.all():
         return scores

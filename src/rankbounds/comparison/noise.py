@@ -40,7 +40,6 @@ def _ends(drawn: Floats, confidence: float) -> list[Any]:
 
 
 def component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float) -> Rows:
-    """List a row per part of the variance of a single score."""
     total = sum(anova.variances.values())
     ends = [_ends(drawn[effect], confidence) for effect in anova.effects]
     return build_rows(
@@ -165,7 +164,6 @@ def reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, c
 
 
 def plan_rows(anova: Anova, drawn: Mapping[str, Floats], wanted: Sequence[float], confidence: float) -> Rows:
-    """Count the topics for each reliability, by the number of reruns."""
     rows = []
     for level, reruns in product(wanted, RERUNS):
         topics = float(topics_for_reliability(level, anova.variances, reruns))

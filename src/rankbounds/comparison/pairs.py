@@ -66,12 +66,10 @@ class Pairs:
     """By name, arrays whose last axis is pairs."""
 
     def take(self, kept: Any) -> Pairs:
-        """Keep the pairs at these places."""
         numbers = {name: column[..., kept] for name, column in self.numbers.items()}
         return Pairs(self.first[kept], self.second[kept], numbers)
 
     def places(self, first: Any, second: Any) -> Ints:
-        """Find the pairs of these runs in either order; -1 for missing ones."""
         sides = (self.first, self.second, first, second)
         runs = 1 + max(int(np.max(side, initial=-1)) for side in sides)
         place = np.full((runs, runs), -1)
@@ -132,7 +130,6 @@ def _some_numbers(
     question: Question,
     clusters: Clusters | None,
 ) -> dict[str, Floats]:
-    """The numbers of so many pairs as fit into memory with all topics."""
     by_topic = significance.check_differences(differences(values[first], values[second]))
     apart = by_topic if clusters is None else clusters.sum_differences(by_topic)
     gains = merit(apart, measure)
@@ -193,7 +190,6 @@ def leads(numbers: Mapping[str, Floats], measure: Measure) -> Floats:
 
 
 def check_means(measures: Sequence[Measure]) -> None:
-    """Reject measures that have no plain mean over topics."""
     for measure in measures:
         if measure.total == "geometric":
             raise UsageError(
@@ -203,7 +199,6 @@ def check_means(measures: Sequence[Measure]) -> None:
 
 
 def run_number(runs: Sequence[str], name: str) -> int:
-    """Find the place of a run among the others."""
     if name not in runs:
         raise UsageError(
             f'There is no run "{name}".{did_you_mean(str(name), list(runs))} There are: {", ".join(runs[:12])}.'

@@ -25,7 +25,7 @@ from rankbounds.stats.power import (
 from rankbounds.tables import signed
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.result import Comparison
+    from rankbounds.comparison.compared import Compared
 
 
 def must_differ(settings: Mapping[str, Any]) -> int | None:
@@ -44,7 +44,7 @@ def sampled(settings: Mapping[str, Any]) -> int:
     return int(settings["clusters"] or settings["topics"])
 
 
-def detectable_differences(comparison: Comparison, power: float) -> Floats:
+def detectable_differences(comparison: Compared, power: float) -> Floats:
     """Return the true differences that a t test finds with this power; infinite beyond the measure's range."""
     scores = comparison.scores
     effect = minimum_detectable_effect(1.0, sampled(comparison.settings), comparison.settings["alpha"], power)
@@ -56,7 +56,7 @@ def detectable_differences(comparison: Comparison, power: float) -> Floats:
     return np.where(never | (wanted > np.array(most)[:, None]), np.inf, wanted)
 
 
-def topics_needed(comparison: Comparison, power: float) -> Floats:
+def topics_needed(comparison: Compared, power: float) -> Floats:
     """Return how many topics find differences like these, or rule out the margin; 0: no realistic number."""
     known, settings = comparison.tested.numbers, comparison.settings
     if comparison.of_equivalence:
@@ -69,8 +69,7 @@ def topics_needed(comparison: Comparison, power: float) -> Floats:
     return np.where(needed > 0, np.maximum(needed, least or 0), 0.0)
 
 
-def power_of_pairs(comparison: Comparison, power: float) -> Result:
-    """Build the rows of ``Comparison.power``."""
+def power_of_pairs(comparison: Compared, power: float) -> Result:
     check_share("power", power)
     columns = (
         Column("run"),
@@ -96,7 +95,7 @@ def power_of_pairs(comparison: Comparison, power: float) -> Result:
     return Rows(partial(_rows, comparison, power), columns, note=note, settings=settings | {"power": power})
 
 
-def _rows(comparison: Comparison, power: float) -> list[dict[str, Any]]:
+def _rows(comparison: Compared, power: float) -> list[dict[str, Any]]:
     settings, topics = comparison.settings, sampled(comparison.settings)
     least = must_differ(settings)
     test = None if comparison.of_equivalence else settings["test"]

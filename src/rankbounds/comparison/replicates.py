@@ -43,7 +43,6 @@ def _six_digits(value: float | None) -> str:
 
 
 def _share(name: str, heading: str = "") -> Column:
-    """Make a column of shares; a dash if unknown."""
     return Column(name, heading, lambda row: "-" if row[name] is None else f"{row[name]:.1%}")
 
 

@@ -11,18 +11,23 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.comparison import testing, wording
 from rankbounds.comparison.compared import Compared
-from rankbounds.comparison.pairs import build_rows
+from rankbounds.comparison.pairs import PAIR_FIELDS, build_rows
+from rankbounds.comparison.printed import shown_parts, tables
 from rankbounds.comparison.tables import (
-    FEW_RUNS,
     JUDGED,
     LONGEST_GROUP,
     TOPICS_LED,
+    Rows,
     best_first,
     measure_place,
+    open_columns,
     p_column,
+    system_columns,
+    verdict_columns,
 )
 from rankbounds.comparison.verdict import PairWords
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.notebook import folded, shown
 from rankbounds.results import Column, Result, build_table, place_cell
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Compared):
+class Comparison(Result):
     """The verdict on every pair of systems, and the leaderboard of all.
 
     It prints as the command line does. ``ci_low`` and ``ci_high`` concern topics, a sample; ``certain_low`` and
@@ -60,6 +65,8 @@ class Comparison(Compared):
         The test, the correction and whatever else p-values depend on.
     scores : Scores
         What was compared.
+    numbers : Compared
+        Differences, bounds, leads and verdicts of every pair in arrays.
 
     Examples
     --------
@@ -74,12 +81,32 @@ class Comparison(Compared):
     RR: good scores 1.0000 and bad 0.5000, a difference of +0.5000 over 8 topics (8 won, 0 lost).
     """
 
+    numbers: Compared
+    order: tuple[str, ...] = ()
+    """The runs as tables have them, if they were sorted; else each measure's best come first."""
+    columns = tuple(map(Column, PAIR_FIELDS))
+
+    @property
+    def scores(self) -> Scores:
+        """What was compared."""
+        return self.numbers.scores
+
+    @property
+    def measures(self) -> list[Measure]:
+        """The measures compared by."""
+        return self.numbers.measures
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs."""
+        return self.numbers.runs
+
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
         """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
         if len(self.runs) == 2:
             return ("topic_differences", "differences", "leaderboard")
-        if self.settings["baseline"] is not None or self.of_equivalence:
+        if self.settings["baseline"] is not None or self.numbers.of_equivalence:
             return ("differences", "leaderboard", "topic_differences")
         return ("leaderboard", "differences", "topic_differences")
 
@@ -92,12 +119,55 @@ class Comparison(Compared):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __getitem__(self, measure: str | Measure) -> Comparison:
+        """The comparison by one measure alone. p-values stay as they are."""
+        return self.parts[measure_place(self.measures, measure)]
+
+    @cached_property
+    def parts(self) -> list[Comparison]:
+        """The comparison by each measure alone, to compute slow parts on demand."""
+        return [self] if len(self.measures) == 1 else [replace(self, numbers=part) for part in self.numbers.parts]
+
+    def filter(self, run: str) -> Comparison:
+        """Keep only the pairs that hold this run; p-values stay as they are."""
+        return replace(self, numbers=self.numbers.filter(run))
+
+    # ---- rows ----
+
+    def leaderboard(self, label: str | Measure) -> list[dict[str, Any]]:
+        """List the systems by one measure, best first, or in the order of ``sort``."""
+        rows = best_first(self.numbers.system_rows, self.measures[measure_place(self.measures, label)])
+        return sorted(rows, key=lambda row: self.order.index(row["run"])) if self.order else rows
+
+    @property
+    def systems(self) -> Result:
+        """A row for each measure and run."""
+        rows = [row for measure in self.measures for row in self.leaderboard(measure)] if self.order else None
+        columns = system_columns(self.numbers)
+        return Rows(lambda: rows or self.numbers.system_rows, columns, settings=self.settings)
+
+    @property
+    def pairs(self) -> Result:
+        """A row for each measure and pair."""
+        named = [Column("run"), Column("against", importance=9), Column("measure", importance=8)]
+        columns = [*named, *verdict_columns("difference", self.numbers)]
+        columns += [Column(name, None) for name in PAIR_FIELDS]
+        return Rows(lambda: self._all_pairs, columns, PAIR_FIELDS, self.method(), settings=self.settings)
+
+    @cached_property
+    def _all_pairs(self) -> list[dict[str, Any]]:
+        return [row for part in self.numbers.parts for row in part.pair_rows()]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """List the rows of ``pairs``."""
+        return self.pairs.rows()
+
     # ---- words ----
 
     @cached_property
     def pair_words(self) -> PairWords:
         """The numbers and templates of every pair's sentences."""
-        return PairWords(self)
+        return PairWords(self.numbers)
 
     def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
         """Return the verdict on one pair by one measure as sentences; by default on the first pair and measure.
@@ -106,7 +176,7 @@ class Comparison(Compared):
         runs were compared, sentences also say whether the verdict holds for other persistences and what to judge.
         """
         part = self.parts[measure_place(self.measures, measure)]
-        run, against = part.sides[:, 0, 0].tolist() if pair is None else self._pair(*pair)
+        run, against = part.numbers.sides[:, 0, 0].tolist() if pair is None else self.numbers.pair(*pair)
         return part.pair_words.sentences(0, run, against)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
@@ -115,20 +185,19 @@ class Comparison(Compared):
         return "\n".join(
             "\n".join(part.sentences(None, named)) + "\n"
             for part in asked
-            for named in ([(self.runs[a], self.runs[b]) for a, b in part.sides[:, 0].T] if pair is None else [pair])
+            for named in (
+                [(self.runs[a], self.runs[b]) for a, b in part.numbers.sides[:, 0].T] if pair is None else [pair]
+            )
         )
 
     def agreement(self) -> str:
         """Return a sentence on whether the measures agree on two runs; else nothing."""
         if len(self.runs) != 2 or len(self.measures) == 1:
             return ""
-        return wording.agreement(
-            [str(measure) for measure in self.measures],
-            (self.runs[int(self.tested.first[0])], self.runs[int(self.tested.second[0])]),
-            self.leads[:, 0].tolist(),
-            self.shown[:, 0].tolist(),
-            equivalent=self.of_equivalence,
-        )
+        numbers, labels = self.numbers, list(map(str, self.measures))
+        named = self.runs[int(numbers.tested.first[0])], self.runs[int(numbers.tested.second[0])]
+        leads, shown = numbers.leads[:, 0].tolist(), numbers.shown[:, 0].tolist()
+        return wording.agreement(labels, named, leads, shown, equivalent=numbers.of_equivalence)
 
     def method(self) -> str:
         """Say in one sentence which tests the p-values come from."""
@@ -153,20 +222,21 @@ class Comparison(Compared):
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
         """Show the leaderboard for one measure, best first, or its ``top``."""
         at = measure_place(self.measures, measure)
-        against = self.settings.get("baseline") or best_first(self.system_rows, self.measures[at])[0]["run"]
+        numbers = self.numbers
+        against = self.settings.get("baseline") or best_first(numbers.system_rows, self.measures[at])[0]["run"]
         tested = {}
         if len(self.runs) > 2:
-            held = self.tested.take(self._holds(against))
+            held = self.numbers.tested.take(self.numbers.holds(against))
             others = [self.runs[run] for run in (held.first + held.second - self.runs.index(against)).tolist()]
             p = build_rows(**{name: held.numbers[name][at] for name in ("p_value", "p_adjusted")})
             tested = dict(zip(others, p, strict=True))
         rows = [row | tested.get(row["run"], {}) for row in self.leaderboard(self.measures[at])[:top]]
-        placed = self.settings["baseline"] is None and not self.of_equivalence
+        placed = self.settings["baseline"] is None and not self.numbers.of_equivalence
         lettered = placed and 0 < max(len(row["group"] or "") for row in rows) <= LONGEST_GROUP
         columns = [
             Column("run"),
             Column("mean", wording.compared_words(self.measures[at])),
-            *self._open_columns(),
+            *open_columns(self.numbers),
         ]
         columns += [Column("group", importance=4)] if lettered else []
         if placed and tested:
@@ -176,74 +246,17 @@ class Comparison(Compared):
         columns += [JUDGED] if self.scores.has_judged else []
         return build_table(rows, [*columns, TOPICS_LED])
 
-    def pair_table(self, measure: str | Measure | None = None, *, top: int | None = None) -> Table:
-        """Return the pairs for one measure, the smallest p-value first; the verdict is about ``run``.
-
-        With ``top``, those among that many of the best runs (and the baseline).
-        """
-        part = self.parts[measure_place(self.measures, measure)]
-        label = str(part.measures[0])
-        among = {row["run"] for row in self.leaderboard(label)[:top]} | {self.settings.get("baseline")}
-        rows = [row for row in part.pair_rows(probabilities=False) if {row["run"], row["against"]} <= among]
-        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
-        columns = [Column("run"), Column("against", importance=9)]
-        return build_table(rows, [*columns, *self._verdict_columns(f"{label}, difference")])
-
-    def measure_table(self) -> Table:
-        """Show two runs with a row per measure: the second minus the first."""
-        rows = []
-        for part in self.parts:
-            (row,) = part.pair_rows(probabilities=False)
-            means = {system["run"]: system["mean"] for system in part.system_rows}
-            rows.append(row | {"mean": means[row["run"]], "mean_against": means[row["against"]]})
-        columns = [Column("measure"), *self._verdict_columns("difference")]
-        return build_table(rows, [*columns, Column("mean", rows[0]["run"]), Column("mean_against", rows[0]["against"])])
-
-    def tables(self, measure: str | Measure, top: int | None = None) -> list[Table]:
-        """Show the leaderboard, or its ``top``, and the pairs if there are few or a baseline."""
-        few = len(self.runs) <= FEW_RUNS or self.settings.get("baseline") is not None
-        return [self.table(measure, top), *([self.pair_table(measure, top=top)] if few else [])]
-
-    def shown_parts(self, top: int | None = None) -> list[str | Table]:
-        """Return the sentences and tables that are printed.
-
-        For two runs the verdict by the first measure, a row per measure, and whether they agree; for more the
-        leaderboard by the first measure, and all measures in one table.
-        """
-        if len(self.runs) == 2:
-            return [self.words(self.measures[0]), self.measure_table(), self.agreement(), self._judged_words()]
-        told = self[self.measures[0]].winner().words()
-        parts: list[str | Table] = [*self.tables(self.measures[0], top), told]
-        if len(self.measures) > 1:
-            few = len(self.runs) <= FEW_RUNS
-            summary = self.summary(top)
-            plain = [[replace(cell, raised="") for cell in row] for row in summary.cells]
-            summary = summary if few else replace(summary, cells=plain)
-            beats = any(cell.raised for row in summary.cells for cell in row)
-            shown = "is shown to be equivalent to" if self.of_equivalence else "beats significantly"
-            tested = testing.tested_words(self.settings, len(self.runs))
-            beaten = f" >: the numbers of the systems that it {shown} ({tested}, each measure separately)." * beats
-            parts += [summary.table(), f"*: the best by each measure.{beaten}"]
-        return parts
-
-    def _judged_words(self) -> str:
-        """Say how many of each run's first ten documents are judged, if known."""
-        if not self.scores.has_judged:
-            return ""
-        shares = [f"{row['run']} {JUDGED.text(row)}" for row in self.system_rows[: len(self.runs)]]
-        return f"judged@10: {', '.join(shares)}."
-
     def __repr__(self) -> str:
-        parts = [part if isinstance(part, str) else part.text() for part in self.shown_parts() if part]
+        parts = [part if isinstance(part, str) else part.text() for part in shown_parts(self) if part]
         return escape_controls("\n".join([*(f"{part.rstrip()}\n" for part in parts), f"{self.method()}\n"]))
 
     def _repr_html_(self) -> str:
         parts: list[object] = [self.summary()]
         if len(self.runs) == 2:
-            label, said = self.measures[0], [part for part in self.shown_parts() if part]
+            label, said = self.measures[0], [part for part in shown_parts(self) if part]
             parts += [folded(f"{label} in words", said[0], is_open=True)]
             parts += [folded("differences, with p-values", *said[1:], self.method())]
-        elif pairs := [part for measure in self.measures for part in self.tables(measure)[1:]]:
+        elif pairs := [part for measure in self.measures for part in tables(self, measure)[1:]]:
             parts += [folded("pairs, with p-values", *pairs, self.method())]
         return shown(*parts)
 
@@ -308,7 +321,7 @@ class Comparison(Compared):
         from rankbounds.comparison.gate.gate import hold
 
         how: dict[str, Any] = {"undecided": undecided, "margin_test": margin_test}
-        return hold(self, conditions, margin=margin, candidates=candidates, **how)
+        return hold(self.numbers, conditions, margin=margin, candidates=candidates, **how)
 
     @ends_in_a_sentence
     def slices(self, by: str | os.PathLike[str] | Mapping[str, Any], *, correction: str = "auto") -> Slices:
@@ -347,12 +360,12 @@ class Comparison(Compared):
         from rankbounds.comparison.slices import slices
         from rankbounds.files.queries import labels_from
 
-        if self.of_equivalence:
+        if self.numbers.of_equivalence:
             raise UsageError('Slices ask where runs differ, and test="tost" whether they are alike: take another test.')
         if correction == "auto" and self.settings["correction"] != "none":
             correction = self.settings["correction"]
         labels = by if isinstance(by, Mapping) else labels_from(os.fspath(by), self.scores.query_ids)
-        return slices(self.scores, labels, replace(self.question, correction=correction, margin=None))
+        return slices(self.scores, labels, replace(self.numbers.question, correction=correction, margin=None))
 
     @ends_in_a_sentence
     def power(self, power: float = wording.POWER) -> Result:
@@ -381,7 +394,7 @@ class Comparison(Compared):
         """
         from rankbounds.comparison.power import power_of_pairs
 
-        return power_of_pairs(self, power)
+        return power_of_pairs(self.numbers, power)
 
     @ends_in_a_sentence
     def winner(self) -> Result:
@@ -414,7 +427,7 @@ class Comparison(Compared):
         """
         from rankbounds.comparison.winner import find_winners
 
-        return find_winners(self)
+        return find_winners(self.numbers)
 
     # ---- for a paper ----
 

@@ -288,7 +288,6 @@ def similarity(
 def with_largest_differences(
     alike: Similarity, runs: Sequence[Run], measures: Sequence[str | Measure], assumptions: Assumptions
 ) -> Similarity:
-    """Add the largest possible differences of measures: bounds with no document judged."""
     chosen = parse_measures(list(measures))
     pooled = Qrels.from_columns(alike.query_ids, [UNKNOWN] * len(alike.query_ids), [-1] * len(alike.query_ids))
     evidence = Evidence(pooled, runs, assumptions)
@@ -310,7 +309,6 @@ def with_largest_differences(
 
 
 def shared_topics(runs: Sequence[Run]) -> list[str]:
-    """List the topics of all runs, in the order of the first; a warning counts the others."""
     shared = set.intersection(*(set(run.query_ids) for run in runs))
     topics = [topic for topic in runs[0].query_ids if topic in shared]
     if not topics:
@@ -334,7 +332,6 @@ def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], assumptions: Assu
 
 
 def overlap_at(a: TiedLists, b: TiedLists, depth: int, place: Ints) -> Floats:
-    """Compute by topic the share of the first documents that both lists hold."""
     deepest = np.minimum(depth, np.maximum(a.length, b.length))
     cut_a, cut_b = (lists.rank <= depth for lists in (a, b))
     held = a.document[cut_a]

@@ -160,7 +160,6 @@ class Slices(Result):
 
 
 def slices(scores: Scores, labels: Mapping[str, Any], question: Question) -> Slices:
-    """Compare scores in slices of topics, as ``Comparison.slices`` does."""
     check_tests(question, scores.runs)
     if question.alternative != "two-sided":
         raise UsageError("Slices are compared with two-sided tests.")
@@ -247,7 +246,6 @@ def _cut_topics(
 
 
 def _natural(label: str) -> tuple[bool, float, str]:
-    """Numbers in their order, before words in theirs."""
     try:
         return False, float(label), label
     except ValueError:
@@ -291,7 +289,6 @@ def _compare_slice(
 
 
 def _correct(rows: list[dict[str, Any]], correction: str) -> list[dict[str, Any]]:
-    """The rows, the p-values of those that were tested corrected for their number."""
     tested = [row for row in rows if row["p_value"] is not None]
     corrected = correct_p_values(np.array([row["p_value"] for row in tested]), correction)
     for row, p in zip(tested, corrected.tolist(), strict=True):

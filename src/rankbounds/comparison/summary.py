@@ -140,21 +140,22 @@ class Summary(Result):
 
 
 def summary(comparison: Comparison, top: int | None = None) -> Summary:
-    """Build the table of a comparison; see ``Comparison.summary``."""
     if top is not None:
         check_count("top, the number of systems shown,", top)
     order = [comparison.runs.index(row["run"]) for row in comparison.leaderboard(comparison.measures[0])]
     place_of = {run: place for place, run in enumerate(order[:top], 1)}
     count, columns = len(comparison.runs), []
     for at, measure in enumerate(comparison.measures):
-        rows = comparison.system_rows[at * count : (at + 1) * count]
+        rows = comparison.numbers.system_rows[at * count : (at + 1) * count]
         mean, low, high = np.array([[row[name] for row in rows] for name in ("mean", "low", "high")], dtype=np.float64)
         level = merge_equal(merit(mean, measure))
         best = level == np.nanmax(level) if not np.isnan(level).all() else np.zeros(level.size, dtype=bool)
         numbers, bounds = zip(*numbers_and_bounds(mean, low, high), strict=True)
         cells = list(map(SummaryCell, numbers, best.tolist(), _beaten(comparison, at, place_of), bounds))
         columns.append([cells[run] for run in place_of])
-    judged = [row["judged_at_10"] for row in comparison.system_rows[:count]] if comparison.scores.has_judged else []
+    judged = (
+        [row["judged_at_10"] for row in comparison.numbers.system_rows[:count]] if comparison.scores.has_judged else []
+    )
     return Summary(
         comparison,
         [comparison.runs[run] for run in place_of],
@@ -165,10 +166,9 @@ def summary(comparison: Comparison, top: int | None = None) -> Summary:
 
 
 def _brief(made: Summary, cite: bool) -> str:
-    """The caption for LaTeX, as short as a reviewer allows."""
     comparison, settings, count = made.comparison, made.settings, len(made.comparison.runs)
     some = "" if len(made.runs) == count else f" ({len(made.runs)} of {count} systems)"
-    does = "shown to be equivalent" if comparison.of_equivalence else "beaten significantly"
+    does = "shown to be equivalent" if comparison.numbers.of_equivalence else "beaten significantly"
     tested = f"{testing.test_names(settings)[0]}, level~{settings['alpha']:g}"
     said = ["bold: best", f"superscripts: systems {does} ({tested})"]
     if any(cell.small for row in made.cells for cell in row):
@@ -187,8 +187,8 @@ def _brief(made: Summary, cite: bool) -> str:
 def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[str]:
     """Return for each run the numbers of the systems that it beats, or is equivalent to."""
     beaten: list[list[int]] = [[] for _ in comparison.runs]
-    pairs, equivalent = comparison.tested, comparison.of_equivalence
-    shown, leads = np.flatnonzero(comparison.shown[at]), comparison.leads[at]
+    pairs, equivalent = comparison.numbers.tested, comparison.numbers.of_equivalence
+    shown, leads = np.flatnonzero(comparison.numbers.shown[at]), comparison.numbers.leads[at]
     for first, second, lead in zip(pairs.first[shown], pairs.second[shown], leads[shown], strict=True):
         for one, other, better in ((int(first), int(second), lead > 0), (int(second), int(first), lead < 0)):
             if other in place_of and (better or equivalent):
@@ -214,7 +214,7 @@ def _sentences(made: Summary) -> Iterator[str]:
     yield "Bold: the best by each measure" + ("; ↓: lower is better." if "↓" in "".join(made.measures) else ".")
     tested = testing.tested_words(settings, count) + (", each measure separately" if len(made.measures) > 1 else "")
     here = "" if len(made.runs) == count else " shown here"
-    does = "it is shown to be equivalent to" if comparison.of_equivalence else "it beats significantly"
+    does = "it is shown to be equivalent to" if comparison.numbers.of_equivalence else "it beats significantly"
     yield f"Raised: the numbers of the systems{here} that {does} ({tested})."
     cells = [cell for row in made.cells for cell in row]
     if any(cell.small for cell in cells):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankbounds.errors import UsageError
 from rankbounds.measures import Measure, parse_measure
-from rankbounds.results import Column, Result, interval
+from rankbounds.results import Column, Result, interval, place_cell
 from rankbounds.tables import p_number, percent, signed
+
+if TYPE_CHECKING:
+    from rankbounds.comparison.compared import Compared
 
 LONGEST_GROUP = 6
 """Letters of groups are shown where no run has more of them."""
@@ -18,7 +21,6 @@ FEW_RUNS = 6
 
 
 def measure_place(measures: Sequence[Measure], label: str | Measure | None) -> int:
-    """Find the position of this measure, by default the first."""
     labels = [str(measure) for measure in measures]
     wanted = labels[0] if label is None else str(label)
     wanted = wanted if wanted in labels else str(parse_measure(label or wanted))
@@ -28,7 +30,6 @@ def measure_place(measures: Sequence[Measure], label: str | Measure | None) -> i
 
 
 def best_first(systems: Sequence[dict[str, Any]], measure: Measure) -> list[dict[str, Any]]:
-    """Sort the rows of one measure, the best mean first; those without a mean last."""
     sign = 1 if measure.lower_is_better else -1
     rows = [row for row in systems if row["measure"] == str(measure)]
     return sorted(rows, key=lambda row: (row["mean"] is None, sign * (row["mean"] or 0.0)))
@@ -87,7 +88,6 @@ def difference_columns(
 
 
 def p_column(name: str, heading: str, importance: int = 0) -> Column:
-    """Make a column of p-values."""
     return Column(name, heading, lambda row: p_number(row.get(name)), importance)
 
 
@@ -95,3 +95,33 @@ JUDGED = Column("judged_at_10", "judged@10", lambda row: percent(row["judged_at_
 TOPICS_LED = Column("topics_led", "best on topics", lambda row: f"{row['topics_led']:.1f}")
 BOUNDS = interval("low", "high", "bounds", importance=6)
 CERTAIN_ENDS = interval("certain_low", "certain_high", "bounds", importance=5)
+
+
+def open_columns(numbers: Compared) -> list[Column]:
+    """Make the columns of a mean's interval, and of its bounds if known."""
+    of_mean = interval("ci_low", "ci_high", f"{numbers.settings['confidence']:.0%} interval", importance=7)
+    return [of_mean, *([BOUNDS] if numbers.has_bounds else [])]
+
+
+def verdict_columns(heading: str, numbers: Compared) -> list[Column]:
+    """Make the columns of a pair, from the difference to the verdict on its run."""
+    difference, within, won, lost, *p = difference_columns(heading, numbers.settings, (8, 4, 6))
+    certain = [CERTAIN_ENDS] if numbers.has_bounds else []
+    return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
+
+
+def system_columns(numbers: Compared) -> list[Column]:
+    """Make the columns of the leaderboard."""
+    lettered = numbers.system_rows[0]["rank"] is not None
+    return [
+        Column("run"),
+        Column("measure", importance=9),
+        Column("mean", importance=9),
+        *open_columns(numbers),
+        *(Column(name, None) for name in ("ci_low", "ci_high", "low", "high")),
+        Column("group", "" if lettered else None),
+        Column("rank", "" if lettered else None, place_cell),
+        *(Column(name, None) for name in ("rank_low", "rank_high")),
+        JUDGED if numbers.scores.has_judged else Column("judged_at_10", None),
+        TOPICS_LED,
+    ]

@@ -53,13 +53,11 @@ def test_names(settings: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def sample_words(settings: Mapping[str, Any]) -> str:
-    """Say how many topics there are, and in how many clusters."""
     clusters = settings.get("clusters")
     return f"{settings['topics']} topics" + (f" in {clusters} clusters" if clusters else "")
 
 
 def _draws(settings: Mapping[str, Any]) -> list[str]:
-    """Say how resampled p-values were drawn."""
     alone = find_test(settings["test"]).draws(settings)
     return list(dict.fromkeys([*alone, *[drawn_words(settings)] * CORRECTIONS[settings["correction"]].resamples]))
 

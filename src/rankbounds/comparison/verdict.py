@@ -19,7 +19,7 @@ from rankbounds.stats.equivalence import topics_for_margin
 from rankbounds.stats.significance import too_few
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.result import Comparison
+    from rankbounds.comparison.compared import Compared
     from rankbounds.judging.next.plan import SettlingPlan
 
 CARRYING = 0.1
@@ -29,7 +29,7 @@ CARRYING = 0.1
 class PairWords:
     """The sentences of a comparison, with axes of measures and pairs."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Compared) -> None:
         self.comparison = comparison
 
     def sentences(self, at: int, a: int, b: int) -> list[str]:
@@ -97,7 +97,6 @@ class PairWords:
         return must_differ(self.comparison.settings)
 
     def _can_differ(self) -> Floats:
-        """Return on how many topics each pair can differ at most, computed only if too few differ as judged."""
         comparison, pairs = self.comparison, self.comparison.tested
         differing = pairs.numbers["differing"]
         found = np.full(differing.shape, float(sampled(comparison.settings)))
@@ -201,7 +200,6 @@ class PairWords:
 
     @property
     def constants(self) -> dict[str, Any]:
-        """What goes into every pair's sentences."""
         settings, scores = self.comparison.settings, self.comparison.scores
         clusters = settings["clusters"]
         return {

@@ -19,13 +19,13 @@ from rankbounds.stats.winners import Lead, lead_over_baseline, lead_over_second
 from rankbounds.tables import p_words, plain, signed
 
 if TYPE_CHECKING:
-    from rankbounds.comparison.result import Comparison
+    from rankbounds.comparison.compared import Compared
 
 PICKED = 3
 """From so many runs on the best one was picked among several."""
 
 
-def find_winners(comparison: Comparison) -> Result:
+def find_winners(comparison: Compared) -> Result:
     """Find the best run by each measure, against the baseline, if any, and the second."""
     runs, settings = comparison.runs, comparison.settings
     if len(runs) < PICKED:
@@ -67,7 +67,6 @@ def find_winners(comparison: Comparison) -> Result:
 
 
 def _sentence(row: dict[str, Any], settings: dict[str, Any]) -> str:
-    """Say of one lead how much is left of it."""
     of_baseline = row["against"] == settings["baseline"]
     named = "the baseline" if of_baseline else "the second"
     start = (
@@ -87,14 +86,13 @@ def _sentence(row: dict[str, Any], settings: dict[str, Any]) -> str:
     )
 
 
-def _p_adjusted(comparison: Comparison, place: int, lead: Lead) -> float | None:
-    """Return the corrected p of two runs; None if they are not compared."""
+def _p_adjusted(comparison: Compared, place: int, lead: Lead) -> float | None:
     pair = int(comparison.tested.places(lead.run, lead.against))
     known = pair >= 0 and not comparison.of_equivalence
     return float(comparison.tested.numbers["p_adjusted"][place, pair]) if known else None
 
 
-def _holds_together(comparison: Comparison, p_adjusted: float) -> bool:
+def _holds_together(comparison: Compared, p_adjusted: float) -> bool:
     """Return whether all comparisons together show the sign of the lead as surely as the interval holds it.
 
     An interval that matches Holm's correction then ends at 0 (Strassburger and Bretz 2008). In simulations this costs
@@ -107,7 +105,6 @@ def _holds_together(comparison: Comparison, p_adjusted: float) -> bool:
 
 
 def _row(lead: Lead, measure: Measure, runs: Sequence[str], limits: tuple[float, float]) -> dict[str, Any]:
-    """Return the lead in units of the scores, within the possible range."""
     sign = -1.0 if measure.lower_is_better else 1.0
     corrected, one, other = (
         float(np.clip(sign * end, *limits)) for end in (lead.corrected_lead, lead.ci_low, lead.ci_high)

@@ -40,7 +40,6 @@ _MORE_TO_JUDGE = '"rankbounds judge-next --compare" lists more, and with --until
 
 
 def _answers(question: str, **answers: str) -> dict[str, str]:
-    """Prefix templates with the question, except for empty answers."""
     return {name: answer and f"{question} {answer}" for name, answer in answers.items()}
 
 
@@ -235,7 +234,6 @@ def judge_sentence(plan: SettlingPlan | None, *, foreseen: bool) -> tuple[str, d
 
 
 def name_templates(codes: Mapping[str, Any]) -> dict[str, str]:
-    """Name templates from the places that they have among those of their kind."""
     return {kind: list(TEMPLATES[kind])[int(code)] for kind, code in codes.items()}
 
 
@@ -270,12 +268,10 @@ def agreement(
 
 
 def listed(names: Sequence[str]) -> str:
-    """Name several in a sentence: a, b and c."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def measure_words(label: str, *, lower_is_better: bool) -> str:
-    """Name the measure, and which way is up where that is not plain."""
     return f"{label} (lower is better)" if lower_is_better else label
 
 

@@ -284,26 +284,29 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
         ]
         return content | {"pairs": None, "p_adjusted": None, "closely": [], "comparison": None, "words": None}
     shown = np.isin(np.arange(len(scores.runs)), thinning.runs)
-    both = shown[compared.tested.first] & shown[compared.tested.second]
+    both = shown[compared.numbers.tested.first] & shown[compared.numbers.tested.second]
     first, second = pairs_of(len(scores.runs))
     numbers, codes_of = compared.pair_words.numbers, compared.pair_words.choices
     kinds = [*PAIR_COLUMNS, *([] if np.isnan(numbers["probability"]).all() else CHANCES)]
     pairs = {name: pack(numbers[name][:, both]) for name in kinds}
     pairs |= {name: pack(numbers[name][:, both], "<u4") for name in wording.WHOLE}
-    closely = np.unique(np.concatenate([compared.tested.first[both], compared.tested.second[both]]))
-    assert compared.p_adjusted is not None
-    assert compared.separated is not None
+    closely = np.unique(np.concatenate([compared.numbers.tested.first[both], compared.numbers.tested.second[both]]))
+    assert compared.numbers.p_adjusted is not None
+    assert compared.numbers.separated is not None
     among = shown[first] & shown[second]
     # Small p-values that separate nothing: means are equal, or the test favours the worse one.
-    apart = (compared.p_adjusted[:, among] < compared.settings["alpha"]) & ~compared.separated[:, among]
+    apart = (compared.numbers.p_adjusted[:, among] < compared.settings["alpha"]) & ~compared.numbers.separated[:, among]
     content |= {
         "systems": [
             {key: [rows[run][key] for run in thinning.runs] for key in SYSTEM_KEYS}
             | {"place": [place_words(rows[run]) for run in thinning.runs]}
-            for rows in (compared.system_rows[at:] for at in range(0, len(compared.system_rows), len(scores.runs)))
+            for rows in (
+                compared.numbers.system_rows[at:]
+                for at in range(0, len(compared.numbers.system_rows), len(scores.runs))
+            )
         ],
         "pairs": pairs,
-        "p_adjusted": pack(compared.p_adjusted[:, among]),
+        "p_adjusted": pack(compared.numbers.p_adjusted[:, among]),
         "not_separated": np.flatnonzero(apart).tolist(),
         "closely": np.searchsorted(thinning.runs, closely).tolist(),
         "comparison": compared.settings,

@@ -275,7 +275,7 @@ class Beside:
 
 
 def leading_runs(compared: Comparison) -> list[str]:
-    order = (-merit(compared.means()[0], compared.measures[0])).argsort(kind="stable")
+    order = (-merit(compared.numbers.means()[0], compared.measures[0])).argsort(kind="stable")
     return [compared.runs[run] for run in order.tolist()]
 
 

@@ -32,7 +32,7 @@ def sentences(scores: Scores, compared: Comparison | None, content: dict[str, An
         said += [compared.agreement()] if len(scores.measures) > 1 else []
         return [*said, *(_coverage(scores) if content["lists"] is not None else [])]
     mean = scores.mean()
-    means = mean.value[:, 0, 0] if compared is None else compared.means()[0]
+    means = mean.value[:, 0, 0] if compared is None else compared.numbers.means()[0]
     label = f"{measure} (mean over topics)" if compared is not None and measure.total == "sum" else str(measure)
     leaders = leading(scores, 0)
     leader, alone = leaders[0], len(leaders) == 1
@@ -62,12 +62,12 @@ def leading(scores: Scores, place: int) -> list[int]:
 def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
     """Between which places the leader stands, who may be first, and how many pairs the topics separate."""
     runs, settings = compared.runs, compared.settings
-    assert compared.separated is not None
-    separated = compared.separated[0]
+    assert compared.numbers.separated is not None
+    separated = compared.numbers.separated[0]
     first, second = pairs_of(len(runs))
     not_separated = ((first == leader) | (second == leader)) & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()
-    rows = compared.system_rows[: len(runs)]
+    rows = compared.numbers.system_rows[: len(runs)]
     said = []
     if rows[leader]["rank_low"] is not None:
         place = rank_words(rows[leader]["rank_low"], rows[leader]["rank_high"])
@@ -140,7 +140,7 @@ def best_first(scores: Scores) -> list[int]:
 
 def doubts_of(scores: Scores, compared: Comparison | None, evidence: Evidence | None) -> list[dict[str, Any]]:
     """By measure the leader, and how many other runs each doubt is known of, and could put ahead of the leader."""
-    if compared is None or compared.separated is None or len(scores.runs) < 3:
+    if compared is None or compared.numbers.separated is None or len(scores.runs) < 3:
         return []
     first, second = pairs_of(len(scores.runs))
     mean, ends = scores.mean(), None if evidence is None else evidence.over_ties(scores.measures)
@@ -155,7 +155,7 @@ def doubts_of(scores: Scores, compared: Comparison | None, evidence: Evidence | 
     for at, measure in enumerate(scores.measures):
         leader = next(run for run in order if run in leading(scores, at))
         others = np.arange(len(scores.runs)) != leader
-        apart = compared.separated[at, (first == leader) | (second == leader)]
+        apart = compared.numbers.separated[at, (first == leader) | (second == leader)]
         row: dict[str, Any] = {"leader": scores.runs[leader], "noise": [apart.size, int((~apart).sum())]}
         if evidence is not None and ends is not None:
             unjudged = np.full(others.size, np.inf)

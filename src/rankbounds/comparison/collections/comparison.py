@@ -201,7 +201,6 @@ def _check_scores(scored: Mapping[str, Scores]) -> None:
 
 
 def _without_lacking(scored: dict[str, Scores], missing: str) -> tuple[dict[str, Scores], list[str]]:
-    """Return the collections to compare on, and those left out because a run lacks them."""
     runs = set().union(*(scores.runs for scores in scored.values()))
     if missing == "runs":
         if len(set.intersection(*(set(scores.runs) for scores in scored.values()))) < 2:

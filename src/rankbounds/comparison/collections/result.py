@@ -172,7 +172,6 @@ class CollectionsComparison(Result):
         }
 
     def _has_letters(self, measure: Measure) -> bool:
-        """Are there letters for groups, few enough to be read?"""
         groups = [row["group"] for row in self.leaderboard(measure) if row["group"] is not None]
         return bool(groups) and max(map(len, groups)) <= LONGEST_GROUP
 
@@ -264,7 +263,6 @@ class CollectionsComparison(Result):
 
 
 def compare_scores(scored: Mapping[str, Scores], settings: dict[str, Any]) -> CollectionsComparison:
-    """Compare by every measure, from scores that fit together."""
     runs = list(dict.fromkeys(run for scores in scored.values() for run in scores.runs))
     measures = next(iter(scored.values())).measures
     topics = np.array([len(scores.query_ids) for scores in scored.values()])
@@ -340,7 +338,6 @@ class _ByMeasure:
         return drop_rounding(difference, (self.share * sizes).sum(axis=-1)), low, high
 
     def pair_rows(self) -> list[dict[str, Any]]:
-        """List a row per pair, over the collections that both runs have."""
         difference, *ends = self._estimates
         p_value, p_adjusted, separated = self._tests
         none = ~self.both.any(axis=-1)
@@ -379,7 +376,6 @@ class _ByMeasure:
         return [turn(row) if is_turned else row for row, is_turned in zip(rows, around.tolist(), strict=True)]
 
     def difference_rows(self) -> list[dict[str, Any]]:
-        """List a row per pair and collection that both runs have."""
         ends = [np.full((2, self.first.size), np.nan) for _ in self.parts]
         for place, part in enumerate(self.parts):
             there = self.both[:, place]
@@ -436,7 +432,6 @@ class _ByMeasure:
         )
 
     def _rank_runs(self, complete: Ints, merits: Floats) -> tuple[Any, ...]:
-        """Return groups, ranks and rank intervals of the complete runs, by the separated pairs."""
         own_number = np.full(len(self.runs), -1)
         own_number[complete] = np.arange(complete.size)
         first, second = own_number[self.first], own_number[self.second]

@@ -30,6 +30,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from rankbounds.choices import check_choice
+from rankbounds.comparison.compared import Compared
 from rankbounds.comparison.comparison import compare_scores
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.outcomes import (
@@ -42,7 +43,6 @@ from rankbounds.comparison.gate.outcomes import (
     Outcome,
     hold_value,
 )
-from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.tables import p_column
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.score_differences import equal
@@ -74,11 +74,9 @@ class Condition:
 
     @property
     def of_change(self) -> bool:
-        """Does it take a baseline?"""
         return self.relation in CHANGES
 
     def with_margin(self, margin: float) -> Condition:
-        """Give the condition this margin, unless it has its own."""
         return self if self.limit is not None or not self.of_change else Condition(self.measure, self.relation, margin)
 
     def check_limit(self, least: float, most: float) -> None:
@@ -142,7 +140,6 @@ def parse_conditions(
 
 
 def _number(text: str, condition: str) -> float:
-    """A finite number, or a share in percent."""
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -287,13 +284,12 @@ class Gate(Result):
 
 
 def check_undecided(counts_as: str | None) -> None:
-    """Reject what undecided cannot count as."""
     if counts_as is not None:
         check_choice("undecided", counts_as, (PASS, FAIL))
 
 
 def hold(
-    compared: Comparison | None,
+    compared: Compared | None,
     conditions: str | Condition | Iterable[str | Condition],
     *,
     margin: float = 0.0,
@@ -342,9 +338,7 @@ def hold(
     return Gate(outcomes, undecided, scores.origin or evidence)
 
 
-def _hold_changes(
-    condition: Condition, comparison: Comparison, baseline: str, margin_test: str
-) -> dict[str, HeldChange]:
+def _hold_changes(condition: Condition, comparison: Compared, baseline: str, margin_test: str) -> dict[str, HeldChange]:
     """Check every other run against the baseline; p-values of the margin are corrected for their number."""
     others = [run for run in comparison.runs if run != baseline]
     changes = {run: HeldChange(condition, comparison, run, baseline, margin_test) for run in others}
@@ -358,8 +352,8 @@ def _hold_changes(
 
 
 def _with_measures(
-    comparison: Comparison, scores: Scores, conditions: Sequence[Condition], evidence: Evidence
-) -> tuple[Comparison, Scores]:
+    comparison: Compared, scores: Scores, conditions: Sequence[Condition], evidence: Evidence
+) -> tuple[Compared, Scores]:
     """Add the measures that only conditions name."""
     changes = [each.measure for each in conditions if each.of_change and each.measure not in comparison.measures]
     if changes and comparison.evidence is not None:
@@ -371,7 +365,7 @@ def _with_measures(
     return comparison, scores
 
 
-def _compare_again(comparison: Comparison, scores: Scores, evidence: Evidence | None) -> Comparison:
+def _compare_again(comparison: Compared, scores: Scores, evidence: Evidence | None) -> Compared:
     """Compare scores for differences as before, with the t test after equivalence."""
     test = "t" if comparison.of_equivalence else comparison.settings["test"]
-    return compare_scores(scores, replace(comparison.question, test=test), evidence=evidence)
+    return compare_scores(scores, replace(comparison.question, test=test), evidence=evidence).numbers

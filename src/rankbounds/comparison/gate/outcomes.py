@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankbounds.arrays import Floats
-from rankbounds.comparison.compared import can_differ
+from rankbounds.comparison.compared import Compared, can_differ
 from rankbounds.comparison.pairs import carrying, leads, run_number, separated
-from rankbounds.comparison.result import Comparison
 from rankbounds.comparison.verdict import CARRYING
 from rankbounds.comparison.wording import POWER, TOO_FEW_FOR_MARGIN, compared_words, measure_words
 from rankbounds.errors import UsageError
@@ -128,7 +127,6 @@ def hold_value(condition: Condition, scores: Scores, run: str, evidence: Evidenc
 
 
 def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) -> str:
-    """Say how many documents of these runs are unjudged, to the measure's depth, if known."""
     if evidence is None or not set(runs) <= set(evidence.names):
         return ""
     count = evidence.unjudged_documents(measure, [evidence.names.index(run) for run in runs])
@@ -145,7 +143,7 @@ class HeldChange:
     def __init__(
         self,
         condition: Condition,
-        comparison: Comparison,
+        comparison: Compared,
         run: str,
         baseline: str,
         margin_test: str = SAME_TEST,
@@ -298,7 +296,6 @@ class HeldChange:
         return f" {few}: {level}{hint}"
 
     def _p_words(self, corrected: float | None, alone: float | None) -> str:
-        """Format a p-value corrected for several runs, and that of the run alone."""
         if self.comparison.settings["correction"] == "none":
             return p_words(alone)
         return f"{p_words(corrected)} corrected for {len(self.comparison.runs) - 1} runs, {p_words(alone)} alone"
@@ -353,7 +350,6 @@ class HeldChange:
         return f"These {self.units} cannot decide it: {few}, and {must_differ}."
 
     def _topics_needed(self) -> str:
-        """Say how many topics would decide it if the change stays."""
         deviation = float(deviation_of(self.sample))
         if not deviation > 0 or not math.isfinite(self.lead) or self.alpha >= 0.5:
             return ""
