@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.comparison.noise import sum_over_repeats
+from rankbounds.comparison.replicates import sum_over_repeats
 from rankbounds.stats.significance import Resampling
 from rankbounds.stats.variance_components import Anova, Design, topics_for_reliability
 
@@ -216,7 +216,7 @@ def test_many_tests_are_drawn(monkeypatch):
     qrels, runs = made(6, reruns=(2, 2, 2, 2))
     whole = rb.compare_replicates(qrels, runs, "AP")
     assert whole.flips[0]["pairs_of_systems"] == 6
-    monkeypatch.setattr("rankbounds.comparison.noise.MOST_TESTS", 13)
+    monkeypatch.setattr("rankbounds.comparison.replicates.MOST_TESTS", 13)
     part = rb.compare_replicates(qrels, runs, "AP")
     assert part.flips[0]["pairs_of_systems"] == 3
     assert all(row in whole.pairs for row in part.pairs)

@@ -100,8 +100,8 @@ class Compared:
                     for code, run, against in zip(self.verdicts[at].tolist(), *sides, strict=True)
                 ],
             }
-            found = build_rows(**{name: columns[name] for name in PAIR_FIELDS if name in columns})
-            rows += [turn(row) if around else row for row, around in zip(found, self.turned[at].tolist(), strict=True)]
+            alike = build_rows(**{name: columns[name] for name in PAIR_FIELDS if name in columns})
+            rows += [turn(row) if around else row for row, around in zip(alike, self.turned[at].tolist(), strict=True)]
         return rows
 
     @cached_property
@@ -207,7 +207,7 @@ class Compared:
         the bounds decide it is 0 or 1. Both runs may score the same.
         """
         first, second = self.tested.first, self.tested.second
-        found = np.full((2, *self.leads.shape), np.nan)
+        likely = np.full((2, *self.leads.shape), np.nan)
         for at, measure in enumerate(self.measures):
             chances = self.evidence.chances(measure) if self.evidence is not None else None
             if chances is not None:
@@ -218,17 +218,17 @@ class Compared:
                 limited = limit_certainty(both, np.stack([high, -low]))
                 unpooled = self.unpooled[at, first] | self.unpooled[at, second]
                 decided = np.where(np.isnan(both), np.nan, np.stack([low > 0, high < 0]))
-                found[:, at] = np.where(certain, decided, np.where(unpooled, np.nan, limited))
-        return found
+                likely[:, at] = np.where(certain, decided, np.where(unpooled, np.nan, limited))
+        return likely
 
     @cached_property
     def unpooled(self) -> Flags:
         """Mark, by measure and run, too few judged documents for probabilities."""
-        found = np.zeros((len(self.measures), len(self.runs)), dtype=bool)
+        few_judged = np.zeros((len(self.measures), len(self.runs)), dtype=bool)
         for at, measure in enumerate(self.measures):
             if self.evidence is not None and self.evidence.chances(measure) is not None:
-                found[at] = [run in self.evidence.unpooled for run in self.runs]
-        return found
+                few_judged[at] = [run in self.evidence.unpooled for run in self.runs]
+        return few_judged
 
     @cached_property
     def missing(self) -> Ints:

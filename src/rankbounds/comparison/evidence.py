@@ -131,9 +131,9 @@ class Evidence:
         assumptions = assumptions or assumed
         reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
         judgments, given = reading.judgments(qrels), reading.runs(runs, qrels)
-        found = cls(judgments, list(map(preparation, given)) if preparation else given, assumptions)
-        found.preparation = preparation or found.preparation
-        return found
+        evidence = cls(judgments, list(map(preparation, given)) if preparation else given, assumptions)
+        evidence.preparation = preparation or evidence.preparation
+        return evidence
 
     def filter(self, names: Sequence[str]) -> Evidence:
         """Keep some of the runs."""
@@ -151,8 +151,8 @@ class Evidence:
     def _once(self, *key: object, make: Callable[[], Made]) -> Made:
         if key not in self._made:
             self._made[key] = make()
-        found: Made = self._made[key]
-        return found
+        cached: Made = self._made[key]
+        return cached
 
     # ---- scores and lists ----
 
@@ -166,8 +166,8 @@ class Evidence:
         """Score the runs as ``evaluate`` does; ``observe`` gets each run's number and batches of rankings."""
         chosen = tuple(parse_measures(measures))
         if observe is None and ("scores", chosen) in self._made:
-            found: Scores = self._made["scores", chosen]
-            return found
+            known: Scores = self._made["scores", chosen]
+            return known
         self.assumptions.check(chosen)
         if self.left_out:
             warn(left_out_words(self.left_out, len(self.judged.query_ids)))
@@ -285,8 +285,8 @@ class Evidence:
     def greatest_leads(self, measure: Measure, runs: Ints, against: int) -> Floats:
         """How far ahead of another run judgments of documents in either list could put these runs; NaN: unknown."""
         pairs = runs, np.full(runs.size, against)
-        found = difference_bounds(self.shared_lists(), measure, self.assumptions, pairs)
-        return merit_of_range(found.low, found.high, measure)[1]
+        bounds = difference_bounds(self.shared_lists(), measure, self.assumptions, pairs)
+        return merit_of_range(bounds.low, bounds.high, measure)[1]
 
     def chances(self, measure: Measure) -> Pairs | None:
         """Estimate how likely each run of every pair is better; None where unknown or slow to compute.

@@ -49,11 +49,11 @@ _OPPOSITE = {"better": "worse", "worse": "better"}
 
 def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
     """Swap the two sides of pairs, or of one row."""
-    found = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
-    found |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
+    swapped = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
+    swapped |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
     if "verdict" in pair:
-        found["verdict"] = re.sub("^(better|worse)", lambda said: _OPPOSITE[said[0]], pair["verdict"])
-    return found
+        swapped["verdict"] = re.sub("^(better|worse)", lambda said: _OPPOSITE[said[0]], pair["verdict"])
+    return swapped
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +79,9 @@ class Pairs:
     def get(self, first: Any, second: Any) -> dict[str, Any]:
         """Return the numbers of these pairs, all of which are here: ``first`` minus ``second``."""
         places = self.places(first, second)
-        found = {name: column[..., places] for name, column in self.numbers.items()}
-        around, is_turned = turn(found), self.first[places] != first
-        return {name: np.where(is_turned, around[name], column) for name, column in found.items()}
+        numbers = {name: column[..., places] for name, column in self.numbers.items()}
+        around, is_turned = turn(numbers), self.first[places] != first
+        return {name: np.where(is_turned, around[name], column) for name, column in numbers.items()}
 
 
 # ---- which run is held against which ----
@@ -148,7 +148,7 @@ def _some_numbers(
     p_value = p_equivalent
     if test.of_difference:
         p_value = significance.p_values(gains, question.test, question.alternative, resampling, measure)
-    found = {
+    numbers = {
         "difference": mean_difference(values[first], values[second]),
         "ci_low": ci_low,
         "ci_high": ci_high,
@@ -161,32 +161,32 @@ def _some_numbers(
         "won": np.count_nonzero(merit(by_topic, measure) > 0, axis=-1).astype(np.float64),
         "lost": np.count_nonzero(merit(by_topic, measure) < 0, axis=-1).astype(np.float64),
     }
-    return found | {"opposed": _favours_worse_mean(gains, leads(found, measure), found["p_value"], question)}
+    return numbers | {"opposed": _favours_worse_mean(gains, leads(numbers, measure), numbers["p_value"], question)}
 
 
 def _favours_worse_mean(gains: Floats, lead: Floats, p_value: Floats, question: Question) -> Floats:
     """Return 1 for pairs where the test favours the run of the worse mean, as sign and rank tests can; else 0."""
-    found = np.zeros(lead.size)
+    favoured = np.zeros(lead.size)
     if not find_test(question.test).of_mean:
         asked = np.flatnonzero((p_value < question.alpha) & (lead != 0))
         if asked.size:
             resampling = significance.Resampling(question.resamples, question.seed)
             favours_first = significance.p_values(gains[asked], question.test, "greater", resampling) < 0.5
-            found[asked] = favours_first != (lead[asked] > 0)
-    return found
+            favoured[asked] = favours_first != (lead[asked] > 0)
+    return favoured
 
 
 def carrying(differences: Floats) -> Ints:
     """Count the fewest topics of each row that hold half of all differences; none if one is infinite."""
     size = np.sort(np.abs(np.where(np.isfinite(differences), differences, 0.0)), axis=-1)[..., ::-1]
-    held = np.cumsum(size, axis=-1)
-    return np.count_nonzero(held < held[..., -1:] / 2, axis=-1) + 1
+    covered = np.cumsum(size, axis=-1)
+    return np.count_nonzero(covered < covered[..., -1:] / 2, axis=-1) + 1
 
 
 def leads(numbers: Mapping[str, Floats], measure: Measure) -> Floats:
     """Compute by how much the first run of each pair is better; where differences have no mean, by topics won."""
-    found = merit(numbers["difference"], measure)
-    return np.where(np.isnan(found), numbers["won"] - numbers["lost"], found)
+    lead = merit(numbers["difference"], measure)
+    return np.where(np.isnan(lead), numbers["won"] - numbers["lost"], lead)
 
 
 def check_means(measures: Sequence[Measure]) -> None:

@@ -124,7 +124,7 @@ class Slices(Result):
         """Show each measure's slices: of few runs or against a baseline all pairs, else those with the smallest p."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("run"), Column("against")] if len(self.pairs) > 1 else []
-        found = []
+        tables = []
         for label in map(str, self.measures):
             differ = difference_columns(f"{label}, difference", self.settings, (8, 6, 7))
             shown = Column("shown", cell=lambda row: "yes" if row["shown"] else "-")
@@ -132,8 +132,8 @@ class Slices(Result):
             rows = [row for row in self.slices if row["measure"] == label]
             if not few:
                 rows = sorted(rows, key=lambda row: (row["p_value"] is None, row["p_value"]))[:SHOWN]
-            found.append(build_table(rows, columns))
-        return found
+            tables.append(build_table(rows, columns))
+        return tables
 
     def __repr__(self) -> str:
         return "\n".join([*(table.text() for table in self.tables()), f"{self.method()}\n"])
@@ -222,19 +222,19 @@ def _cut_topics(
         labels = {"label": labels}
     for by, given in labels.items():
         label_of = labels_of(given, by)[by] if given else {}
-        found = [label_of.get(query) for query in queries]
-        names = sorted({label for label in found if label is not None}, key=_natural)
+        of_topics = [label_of.get(query) for query in queries]
+        names = sorted({label for label in of_topics if label is not None}, key=_natural)
         if not names:
             raise DataError(
                 f'None of the {len(queries)} topics has a label for "{by}". The topics are {some(list(queries))}; '
                 f"labels are for {some(list(label_of)) or 'none'}."
             )
-        places[by] = {name: np.array([at for at, label in enumerate(found) if label == name]) for name in names}
+        places[by] = {name: np.array([at for at, label in enumerate(of_topics) if label == name]) for name in names}
         if all(topics.size < 2 for topics in places[by].values()):
             raise DataError(
                 f'By "{by}" every slice has a single topic: group the labels, so that each slice has several.'
             )
-        left_out[by] = [query for query, label in zip(queries, found, strict=True) if label is None]
+        left_out[by] = [query for query, label in zip(queries, of_topics, strict=True) if label is None]
         if left_out[by]:
             warn(
                 f'{len(left_out[by])} of {len(queries)} topics have no label by "{by}" and are in no slice '

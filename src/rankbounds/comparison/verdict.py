@@ -70,7 +70,7 @@ class PairWords:
         known = {**comparison.tested.numbers, **comparison.certain}
         shape = known["difference"].shape
         unknown = np.full(shape, np.nan)
-        found = {
+        numbers = {
             **known,
             "detectable": detectable_differences(comparison, wording.POWER),
             "topics_needed": topics_needed(comparison, wording.POWER),
@@ -80,11 +80,11 @@ class PairWords:
             "can_differ": self._can_differ(),
         }
         if comparison.evidence is not None:
-            found["probability"], found["probability_of_other"] = comparison.chances
+            numbers["probability"], numbers["probability_of_other"] = comparison.chances
             low, high = (end.T for end in comparison.evidence.over_ties(comparison.measures))
-            found["ties_low"] = tolerant_difference(low[:, pairs.first], high[:, pairs.second])
-            found["ties_high"] = tolerant_difference(high[:, pairs.first], low[:, pairs.second])
-        return found
+            numbers["ties_low"] = tolerant_difference(low[:, pairs.first], high[:, pairs.second])
+            numbers["ties_high"] = tolerant_difference(high[:, pairs.first], low[:, pairs.second])
+        return numbers
 
     def _only_unretrieved_left(self) -> Flags:
         comparison, first, second = self.comparison, self.comparison.tested.first, self.comparison.tested.second
@@ -99,14 +99,14 @@ class PairWords:
     def _can_differ(self) -> Floats:
         comparison, pairs = self.comparison, self.comparison.tested
         differing = pairs.numbers["differing"]
-        found = np.full(differing.shape, float(sampled(comparison.settings)))
+        most = np.full(differing.shape, float(sampled(comparison.settings)))
         for at in range(len(comparison.measures) if comparison.clusters is None else 0):
             short = np.flatnonzero((differing[at] > 0) & (differing[at] < (self._must_differ or 0)))
             if short.size:
-                found[at, short] = can_differ(
+                most[at, short] = can_differ(
                     comparison.scores, at, pairs.first[short], pairs.second[short], comparison.evidence
                 )
-        return found
+        return most
 
     @cached_property
     def choices(self) -> dict[str, Ints]:
@@ -186,12 +186,12 @@ class PairWords:
                 (~needs_topics, "never"), (True, "topics")],
             "elsewhere": [(unretrieved, "not_covered"), (True, "none")],
         }  # fmt: skip
-        found: dict[str, Ints] = {}
+        places_of: dict[str, Ints] = {}
         for kind, several in cases.items():  # the first case that holds
             conditions = [np.broadcast_to(condition, difference.shape) for condition, _ in several]
             places = {name: place for place, name in enumerate(wording.TEMPLATES[kind])}
-            found[kind] = np.select(conditions, [places[name] for _, name in several]).astype(np.uint8)
-        return found
+            places_of[kind] = np.select(conditions, [places[name] for _, name in several]).astype(np.uint8)
+        return places_of
 
     @cached_property
     def _why_unknown(self) -> list[str]:
