@@ -14,7 +14,6 @@ from test_residuals import collection as random_collection
 
 import rankbounds as rb
 from rankbounds.cli import main
-from rankbounds.commands.demo import DATA
 from rankbounds.rbp.planning import best_agreement
 from test_laws import LAW
 
@@ -45,7 +44,7 @@ def test_a_pool_of_100_supports_persistence_up_to_091():
         assert rb.rbp.plan(p, digits)["depth"] <= depth < rb.rbp.plan(p + 2e-6, digits)["depth"]
 
 
-def test_judgments_of_a_planned_depth_bring_every_residual_down(tmp_path, capsys):
+def test_judgments_of_a_planned_depth_bring_every_residual_down():
     rng = np.random.default_rng(8)
     docs = [f"d{at}" for at in range(150)]
     runs = {
@@ -53,22 +52,19 @@ def test_judgments_of_a_planned_depth_bring_every_residual_down(tmp_path, capsys
         for n in range(3)
     }
     qrels = {f"t{t}": {d: int(rng.integers(0, 2)) for d in docs if rng.random() < 0.5} for t in range(3)}
-    files = [str(tmp_path / name) for name in ("qrels", *runs)]
-    rb.Qrels(qrels).write(files[0])
-    for name, run in runs.items():
-        rb.Run(run).write(tmp_path / name)
-    assert main(["rbp", "depth", *files, "--p", "0.5,0.8,0.9", "--digits", "2", "--format", "json"]) == 0
-    for row in json.loads(capsys.readouterr().out):
+    for p in (0.5, 0.8, 0.9):
+        depth = rb.rbp.plan(p, 2)["depth"]
         wanted = {
             (topic, doc)
             for run in runs.values()
             for topic, ranked in run.items()
-            for doc in sorted(ranked, key=lambda doc: -ranked[doc])[: row["depth"]]
+            for doc in sorted(ranked, key=lambda doc: -ranked[doc])[:depth]
             if doc not in qrels[topic]
         }
-        assert (row["judgments"], row["per_topic"]) == (len(wanted), pytest.approx(len(wanted) / 3))
+        pooled = rb.judging.pools.restrict(qrels, rb.judging.pools.pool(runs, depth=depth))
+        assert (pooled.grade == -1).sum() == len(wanted)
         judged = {topic: qrels[topic] | {doc: 0 for of, doc in wanted if of == topic} for topic in qrels}
-        scores = rb.evaluate(judged, runs, rb.RBP(p=row["p"]))
+        scores = rb.evaluate(judged, runs, rb.RBP(p=p))
         assert (scores.high - scores.low).max() < 0.01
 
 
@@ -250,11 +246,3 @@ def test_vectors_on_the_command_line(capsys):
     rows = {row["vector"]: row["ranks"] for row in json.loads(capsys.readouterr().out)}
     assert list(rows) == ["R_G", "R_L", "R'_G", "R'_L"]
     assert rows["R'_G"].replace("?", "0") == rows["R_G"]
-
-
-def test_digits_that_say_nothing_are_named(capsys):
-    files = [str(DATA / "qrels.txt"), str(DATA / "runs")]
-    assert main(["evaluate", *files, "-m", "RBP(p=0.8)", "--digits", "4"]) == 0
-    assert "digits after the first are not meaningful" in capsys.readouterr().err
-    assert main(["evaluate", *files, "-m", "RBP(p=0.8)"]) == 0
-    assert "say nothing" not in capsys.readouterr().err

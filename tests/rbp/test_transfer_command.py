@@ -37,37 +37,39 @@ def test_a_score_at_another_persistence(transfer):
     assert "non-relevant at every p" in out
 
 
-def test_json_is_one_object(transfer):
+def test_json_has_a_row_for_the_score(transfer):
     code, out, err = transfer("0.43", "--p", ".7", "--to", ".5", "--residual", ".02", "--digits", 4, "--format", "json")
-    found = json.loads(out)
+    (found,) = json.loads(out)
     expected = rb.rbp.transfer(0.43, 0.7, 0.5, residual=0.02, digits=4)
     assert (code, err) == (0, "")
     assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high), abs=1e-6)
     assert (found["method"], found["proven"], found["digits"]) == ("exact", True, 4)
-    assert "verdict" not in found
+    assert found["verdict"] is None
 
 
 @pytest.mark.parametrize(("against", "verdict"), [(".95", "B"), (".01", "A"), (".5", "undecided")])
 def test_verdicts(transfer, against, verdict):
     arguments = ("0.4321", "--p", ".95", "--to", ".8", "--against", against, "--digits", 4)
     found = json.loads(transfer(*arguments, "--format", "json")[1])
-    assert found["verdict"] == verdict
-    assert found["against_low"] == pytest.approx(float(against) - 5e-5, abs=1e-8)
+    assert found[0]["verdict"] == found[1]["verdict"] == verdict
+    assert [row["system"] for row in found[:2]] == ["A", "B"]
+    assert found[1]["low"] == pytest.approx(float(against) - 5e-5, abs=1e-8)
     text = transfer(*arguments)[1]
     assert ("neither can be said to be better" if verdict == "undecided" else f"system {verdict} is better") in text
 
 
 def test_both_systems_move_to_a_third_persistence(transfer):
     arguments = ("0.9000", "--p", ".95", "--to", ".8", "--against", "0.2000", "--against-p", ".6", "--format", "csv")
-    (row,) = csv.DictReader(io.StringIO(transfer(*arguments)[1]))
-    assert row["verdict"] == "A"
-    assert float(row["against_high"]) > 0.2
-    assert {row["verdict_at_p"], row["verdict_at_against_p"]} <= {"A", "undecided"}
+    a, b, *others = csv.DictReader(io.StringIO(transfer(*arguments)[1]))
+    assert (a["at"], a["verdict"]) == ("0.8", "A")
+    assert float(b["high"]) > 0.2
+    assert {row["verdict"] for row in others} <= {"A", "undecided"}
+    assert {row["at"] for row in others} == {"0.95", "0.6"}
 
 
 def test_means_and_methods(transfer):
     def low_and_high(*more):
-        found = json.loads(transfer("0.4321", "--p", ".9", "--to", ".7", "--format", "json", *more)[1])
+        (found,) = json.loads(transfer("0.4321", "--p", ".9", "--to", ".7", "--format", "json", *more)[1])
         return found["low"], found["high"], found["method"]
 
     one, mean, relaxed = map(
@@ -118,7 +120,7 @@ def test_the_solver_keeps_off_standard_output():
     arguments = "0.641762 --p 0.5928200229500528 --to 0.5304259802618151 --topics 100 --residual 0.051211"
     command = [sys.executable, "-m", "rankbounds", "rbp", "transfer", *arguments.split(), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["high"] < 1
+    assert json.loads(done.stdout)[0]["high"] < 1
 
 
 class TestOtherWeights:

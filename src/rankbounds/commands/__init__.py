@@ -5,7 +5,7 @@
         ...
 
 A docstring begins with what the command answers, in one or two sentences, then two examples that run on the files of
-the demo (``  rankbounds rbp depth qrels.txt runs``); the rest is shown by ``--help-all``. ``COMMANDS`` is the program's
+the demo (``  rankbounds rbp depth --p 0.8``); the rest is shown by ``--help-all``. ``COMMANDS`` is the program's
 help: each command's module and the beginning of its docstring, under the question that it answers, so that neither help
 nor a command waits for the imports of others. Two words are a command of a group.
 """

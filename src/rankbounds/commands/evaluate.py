@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from rankbounds.choices import check_share
 from rankbounds.collection.inputs import RunToRead
@@ -72,8 +68,6 @@ def run_evaluate(options: Options) -> None:
     if scores.outer:
         named = ", ".join(map(str, scores.outer))
         say(f"the bounds of {named} are valid, but may be wider than necessary.")
-    if options.table_digits is not None:
-        say_all(_digits_without_meaning(scores, options.table_digits))
     output.write_bibtex(options, bibtex(scores.measures))
     clusters = call(options, Question).clusters_of(scores)
     asked = replace(scores, confidence=options.confidence)
@@ -82,21 +76,6 @@ def run_evaluate(options: Options) -> None:
         asked = replace(asked, clusters=clusters.of_queries(scores.query_ids))
     how = {} if options.format == "parquet" else {"interval": options.interval}
     output.write_result(options, asked, per_topic=options.per_topic, **how)
-
-
-def _digits_without_meaning(scores: Scores, digits: int) -> Iterator[str]:
-    """Name measures whose residuals leave fewer digits certain than asked for."""
-    mean = scores.mean()
-    for column, measure in enumerate(mean.measures):
-        if measure.has_residual and mean.bounds in ("unjudged", "both"):
-            residual = float(np.nanmax(mean.high[:, 0, column] - mean.low[:, 0, column]))
-            # Moffat and Zobel (2008, section 4.4) print the first digit that the residual moves, and none behind it.
-            meaningful = max(1, math.ceil(-math.log10(residual) - 1e-9)) if residual > 0 else digits
-            if digits > meaningful:
-                yield (
-                    f"of {measure}, digits after the {'first' if meaningful == 1 else f'first {meaningful}'} are not "
-                    f"meaningful: residuals go up to {residual:.2g}."
-                )
 
 
 def evaluate_by_engine(options: Options, engine: str) -> Scores:

@@ -67,7 +67,6 @@ def describe(kind: type[Measure]) -> dict[str, str]:
 
 
 def parameters(kind: type[Measure]) -> str:
-    """``p=0.8, rel=1 @k``."""
     shown = [
         parameter.name if parameter.default in (None, MISSING) else f"{parameter.name}={value_text(parameter.default)}"
         for parameter in fields(kind)

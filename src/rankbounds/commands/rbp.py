@@ -321,30 +321,18 @@ def run_transfer(options: Options) -> None:
             comparison = compare_published(a, b, options.to, method=options.method)
             found = comparison.meetings[0].a
 
-    def table() -> Table:
-        meetings = [] if comparison is None else comparison.meetings
-        systems = [(name, one) for meeting in meetings for name, one in (("A", meeting.a), ("B", meeting.b))]
-        rows = [
-            {
-                "system": name,
-                "published": str(one.published),
-                "over": "one list" if one.published.topics == 1 else f"{one.published.topics} topics",
-                "at": f"p={one.to:g}",
-                "lies_in": outward_interval(one.low, one.high),
-                "how": one.how,
-            }
-            for name, one in systems or [("A", found)]
-        ]
-        return build_table(rows, [Column(name, left=True) for name in rows[0]])
-
     if options.vectors:
         write_vectors(options, a)
         return
-    row = describe(found, comparison)
-    if options.format == "json":
-        options.format = "jsonl"  # one object, not a list of one
+    columns = (
+        *(Column(name, left=True) for name in ("system", "published", "over")),
+        Column("at", cell=lambda row: f"p={row['at']:g}", left=True),
+        Column("low", "lies in", lambda row: outward_interval(row["low"], row["high"]), left=True),
+        *(Column(name, None) for name in ("high", "p", "residual", "digits", "method", "proven", "verdict")),
+        Column("how", left=True),
+    )
     below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
-    output.write_rows(options, [row], list(row), table=table, below=lambda: below)
+    output.write_rows(options, published_rows(found, comparison), columns, below=lambda: below)
     with mute_solver():
         output.write_figure(options, a, marks=(options.to,))
 
@@ -404,31 +392,26 @@ def _sentences(found: Transferred, comparison: PublishedComparison | None) -> li
     return sentences
 
 
-def describe(found: Transferred, comparison: PublishedComparison | None) -> dict[str, Any]:
-    """The result as one flat row."""
-    published = found.published
-    row: dict[str, Any] = {
-        "score": published.printed.value,
-        "p": published.p,
-        "residual": published.printed_residual and published.printed_residual.value,
-        "digits": published.printed.digits,
-        "topics": published.topics,
-        "to": found.to,
-        "low": found.low,
-        "high": found.high,
-        "method": found.method,
-        "proven": found.proven,
-    }
-    if comparison is None:
-        return row
-    other = comparison.meetings[0].b
-    row |= {
-        "against": other.published.printed.value,
-        "against_p": other.published.p,
-        "against_low": other.low,
-        "against_high": other.high,
-        "verdict": comparison.verdict,
-    }
-    for name, p in (("p", published.p), ("against_p", other.published.p)):
-        row[f"verdict_at_{name}"] = next(one.verdict for one in comparison.meetings if one.p == p)
-    return row | {"advice": " ".join(comparison.advice)}
+def published_rows(found: Transferred, comparison: PublishedComparison | None) -> list[dict[str, Any]]:
+    """A row for each system, where they are compared at each persistence."""
+    ranges: list[tuple[str, Transferred, str | None]] = [("A", found, None)]
+    if comparison is not None:
+        ranges = [(name, one, met.verdict) for met in comparison.meetings for name, one in (("A", met.a), ("B", met.b))]
+    return [
+        {
+            "system": name,
+            "published": str(one.published),
+            "over": "one list" if one.published.topics == 1 else f"{one.published.topics} topics",
+            "at": one.to,
+            "low": one.low,
+            "high": one.high,
+            "p": one.published.p,
+            "residual": one.published.printed_residual and one.published.printed_residual.value,
+            "digits": one.published.printed.digits,
+            "method": one.method,
+            "proven": one.proven,
+            "verdict": verdict,
+            "how": one.how,
+        }
+        for name, one, verdict in ranges
+    ]

@@ -26,7 +26,6 @@ NEEDS = {"qrels": "judgments", "runs": "runs", "groups": "groups of runs (--grou
 
 
 def setting(text: str) -> tuple[str, str]:
-    """A setting of a study: ``depths=5,10``."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise argparse.ArgumentTypeError(f'a setting is written name=value, not "{text}"')

@@ -41,7 +41,6 @@ Learning tracks."""
 LEASE = 600.0
 """Seconds for which a document that was handed to one page is not handed to another."""
 PATIENCE = 2.0
-"""Seconds until the file is tried again that could not be written."""
 LONGEST_ID, LONGEST_NAME, LONGEST_KEY, LONGEST_WHY = 4000, 60, 100, 2000
 EXPORTED = ("query_id", "doc_id", "judge", "grade", "grade_name", "explanation", "time")
 MOST_SHOWN = 200
@@ -119,7 +118,6 @@ class Desk:
             return self._take_in(judge, pair, grade=grade, key=key, before=before, beside=beside, why=why), note
 
     def skip(self, judge: str, pair: Pair, key: str = "") -> Entry:
-        """Pass over a document, which comes again when nothing else is left."""
         self._check(judge, key, pair)
         with self._lock:
             return self.journal.by_key.get(key) or self._take_in(judge, pair, key=key)
@@ -168,7 +166,6 @@ class Desk:
     # ---- the file ----
 
     def _look_at_file(self) -> None:
-        """Read the file again where somebody else wrote it."""
         if self.file.changed_outside():
             try:
                 self.file.load()
@@ -226,7 +223,6 @@ class Desk:
         return True
 
     def close(self) -> None:
-        """Write what is left, and let go of the journal."""
         self._ended = True
         self._changed.set()
         self._writer.join()

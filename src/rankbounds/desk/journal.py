@@ -138,7 +138,6 @@ class Journal:
             self._write(b"\n")  # what is added later does not belong to the torn line
 
     def _write(self, line: bytes, *, safely: bool = True) -> None:
-        """All of a line or nothing of it."""
         try:
             if os.fstat(self._file.fileno()).st_ino != self.path.stat().st_ino:
                 raise FileNotFoundError(2, "it was moved or deleted")

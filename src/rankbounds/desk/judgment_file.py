@@ -31,7 +31,6 @@ from rankbounds.files.writing import check_writable, writing
 Pair = tuple[str, str]
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NO_TEXT = (b"PAR1", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
-"""How Parquet and compressed files begin."""
 JUDGE_NAMES = ("judge", "judged_by", "assessor", "rater")
 READ_ONLY = (
     "Judgments given in the browser are written to a plain TREC file or a CSV or TSV table with numbers for grades; "
@@ -116,7 +115,6 @@ class Records:
         return _bytes(out.getvalue())
 
     def why_unheld(self, name: str, *, of_topic: bool) -> str | None:
-        """Why the file cannot hold an id; None where it can."""
         if self.is_trec:
             return unheld_by_trec(name, begins_line=of_topic)
         return unheld_by_table(name) if name else "is empty"
@@ -133,7 +131,6 @@ class Records:
 
 
 def _grade_of(value: str) -> float | None:
-    """The grade that a file has; None where nobody judged."""
     try:
         grade = float(value) if value else float(POOLED_NOT_JUDGED)
     except ValueError:

@@ -222,7 +222,6 @@ class Worker:
         return process
 
     def close(self) -> None:
-        """End the process, whatever it is doing."""
         process, self._process = self._process, None
         if process is not None:
             process.terminate()

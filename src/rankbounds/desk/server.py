@@ -26,7 +26,6 @@ from rankbounds.report.page import Live, script
 
 LARGEST_REQUEST = 1 << 16
 PATIENCE = 10.0
-"""Seconds to wait for a browser to go on with its request."""
 WAITING_CONNECTIONS = 1024
 SHORTEST_TOKEN = 16
 HERE = Path(__file__).parent
@@ -144,7 +143,6 @@ def _grade(message: dict[str, Any]) -> float:
 
 
 def is_local(host: str) -> bool:
-    """Does this address reach no further than this machine?"""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost"

@@ -17,7 +17,6 @@ from rankbounds.version import __version__
 
 DESCRIPTION = "Score ranked retrieval, and say how sure you can be."
 NOUNS = {"rbp": "Questions about rank-biased precision (RBP) and its persistence p."}
-"""Groups of commands: what the second word of "rbp depth" is about."""
 TO_TRY = {
     "rankbounds demo": "a small collection, explained",
     "rankbounds evaluate qrels.txt runs/*": "score your runs, with bounds",
@@ -103,7 +102,6 @@ def command_help(command: Command, options: Sequence[Option], width: int, *, eve
 
 
 def value_help(options: Sequence[Option], words: Sequence[str], width: int) -> str:
-    """Return what an option explains about its value, if it has one."""
     explain = next((option.explain for option in options if option.explain), None)
     value = next((word for word in words if not word.startswith("-")), None)
     return reflow(explain(value), width) if explain and value is not None else ""

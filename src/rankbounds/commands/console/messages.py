@@ -114,7 +114,6 @@ class _Line:
 
     @contextlib.contextmanager
     def cleared(self) -> Iterator[None]:
-        """Clear the line until the end of the block."""
         with self._lock:
             if self._drawn:
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -138,7 +138,6 @@ def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> Non
 
 
 def files_given(options: Options, kind: str) -> list[str]:
-    """The files to be ``read`` or ``written`` that the options name."""
     given = (getattr(options, option.dest, None) for option in options.declared if option.file == kind)
     several = (value if isinstance(value, list) else [value] for value in given)
     return [file for files in several for file in files if isinstance(file, str)]

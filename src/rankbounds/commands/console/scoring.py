@@ -217,7 +217,6 @@ def probability_from(given: str) -> float | str:
 
 
 def order_of_runs(options: Options) -> str | None:
-    """Return what runs are sorted by: ``given`` for not at all, None for the first measure."""
     return options.sort or ("given" if options.format not in TABLE_FORMATS and options.top is None else None)
 
 
