@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -117,6 +119,12 @@ def test_worst_losses_of_table_2(rho):
     rows = loss_by_rho(measures=("RR", "RBP(p=0.5)", "RBP(p=0.85)"), rhos=[rho]).rows()
     assert [round(row["loss"], 4) for row in rows] == list(TABLE_2[rho][:3])
     assert {row["rank_safe_depth"] for row in rows} == {TABLE_2[rho][3]}
+
+
+@pytest.mark.parametrize("rho", ["1.01", "1.1", "1.2", "1.4", "1.5", "1.7", "2.0", "2.5", "7"])
+def test_rank_safe_depth_is_the_last_rank_before_a_band_of_several(rho):
+    (row,) = loss_by_rho(measures="RR", rhos=[rho]).rows()
+    assert row["rank_safe_depth"] == math.floor(1 / (Fraction(rho) - 1))
 
 
 def test_at_most_half_of_a_band_is_relevant_in_the_worst_case():
