@@ -66,9 +66,6 @@ class Problems:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """Threads read different parts of one file."""
 
-    def of_part(self) -> Problems:
-        return Problems(self.lenient, self.most, self.model)
-
     def add(self, kind: str, count: int, errors: Sequence[DataError]) -> None:
         """Count ``count`` problems of this kind; ``errors`` are the first of them, up to ``most``."""
         self._merge(kind, LeftOut(count, errors[0].place), errors)

@@ -76,13 +76,6 @@ def _opened(path: str) -> Iterator[Any]:
         yield file
 
 
-def _no_parquet(path: str, error: BaseException) -> DataError:
-    told = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    if isinstance(error, MemoryError):
-        told = f"it needs more memory than there is: {told}"
-    return DataError(path, f"cannot be read as Parquet ({told}).")
-
-
 def _pyarrow_parquet() -> Any | None:
     """Return pyarrow's Parquet reader, if installed: it says better than polars what is wrong with a damaged file."""
     try:
@@ -102,7 +95,10 @@ def report_damage(path: str) -> Iterator[None]:
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise _no_parquet(path, error) from None
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        if isinstance(error, MemoryError):
+            reason = f"it needs more memory than there is: {reason}"
+        raise DataError(path, f"cannot be read as Parquet ({reason}).") from None
 
 
 def shape_of(path: str) -> tuple[list[str], int]:

@@ -10,7 +10,7 @@ import codecs
 import contextlib
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -294,23 +294,13 @@ class LargeFile:
         query = named_columns.find_column(frame.columns, self.names.query)
         return ids_of_series(frame[query].cast(polars.String).fill_null(""))
 
-    def first_places(self) -> tuple[Words, Ints]:
-        """Return the ascending hashes of topics, and numbers that order them by first appearance."""
-        hashes: Words = np.empty(0, dtype=np.uint64)
-        places: Ints = np.empty(0, dtype=np.int64)
-        counted = 0
-        for queries in self._all_queries():
-            rows = np.arange(counted, counted + len(queries))
-            hashes, first = np.unique(np.concatenate([hashes, queries.hashes()]), return_index=True)
-            places = np.concatenate([places, rows])[first]
-            counted += rows.size
-        return hashes, places
-
-    def _all_queries(self) -> Iterator[Ids]:
-        if self.parquet:
-            yield from map(self._queries_of, self._frames())
-        else:
-            yield from (queries_of(text)[1] for text in self._texts(data_alone=True))
+    def in_order(self, topics: Iterable[str]) -> list[str]:
+        """Return these topics by first appearance in the file."""
+        wanted, ordered = set(topics), dict[str, None]()
+        of_lines = (queries_of(text)[1] for text in self._texts(data_alone=True))
+        for queries in map(self._queries_of, self._frames()) if self.parquet else of_lines:
+            ordered |= dict.fromkeys(topic for topic in queries.numbered()[0] if topic in wanted)
+        return list(ordered)
 
     def part(self, name: Path | None) -> Columns | None:
         """Read one part of a split file; None if it has no usable line."""

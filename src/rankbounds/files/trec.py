@@ -309,7 +309,7 @@ class _Block:
 def _parse_block(
     text: Text, block: tuple[int, int], layout: Layout, in_file: Problems, words: Callable[[str], float] | None
 ) -> _Block:
-    buffer, problems = text.buffer, in_file.of_part()
+    buffer, problems = text.buffer, Problems(in_file.lenient, in_file.most, in_file.model)
     start, end = _fields(text, block, layout, problems)
 
     def column(number: int) -> Ids:

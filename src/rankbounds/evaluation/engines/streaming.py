@@ -10,11 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from rankbounds.collection.inputs import Reading, run_in
 from rankbounds.collection.shapes import QrelsLike, RunsLike
-from rankbounds.columns.ids import Ids
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.evaluation.engines.pieces import RunInPieces, check_one_file, named_runs, score_piece
 from rankbounds.evaluation.scores import Scores
@@ -178,7 +175,7 @@ class _Stream:
                 for path in file.split(max(2, -(-file.size() // file.piece_bytes)), self.scratch):
                     if (part := file.part(path)) is not None:
                         run.add(score_piece(run_in(part, file.path), facts, self.scoring))
-                run.unknown = _in_order(run.unknown, file)
+                run.unknown = file.in_order(run.unknown) if run.unknown else []
         run.add_missing(facts)
         return run
 
@@ -190,11 +187,3 @@ def _nothing_used(file: LargeFile) -> DataError:
     except DataError as error:
         return error
     return DataError(file.path, "no line of this file could be used.")
-
-
-def _in_order(query_ids: list[str], file: LargeFile) -> list[str]:
-    if not query_ids:
-        return []
-    hashes, first = file.first_places()
-    place = first[np.searchsorted(hashes, Ids.of(query_ids).hashes())]
-    return [query_ids[number] for number in np.argsort(place, kind="stable").tolist()]
