@@ -234,8 +234,8 @@ def test_residuals_are_added_in_trec_evals_order(tmp_path, printed):
         (["-m", "11pt_avg.0.5,0.2"], "rising order"),
         (["-m", "utility.1,2"], "four numbers"),
         (["-m", "utility.1,0,0,1"], "-N"),
-        (["-l", "0"], "must be 1 or more"),
-        (["-M", "0"], "must be 1 or more"),
+        (["-l", "0"], "whole number from 1 on"),
+        (["-M", "0"], "whole number from 1 on"),
     ],
 )
 def test_what_cannot_be_asked_for(files, arguments, told, capfd):

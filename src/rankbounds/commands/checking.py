@@ -9,7 +9,7 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, call, everyday, group_under, whole
-from rankbounds.errors import RankboundsError, UsageError, did_you_mean
+from rankbounds.errors import RankboundsError, UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.files.opening import STANDARD_INPUT
 from rankbounds.results import Result
@@ -83,8 +83,8 @@ def run_check(options: Options) -> int | Result:
         Option(
             "-c, --complete_rel_info_wanted", "count judged topics that the run lacks as 0 (default: leave them out)"
         ),
-        Option("-l, --level_for_rel N", "lowest grade that is relevant (default 1)", 1),
-        Option("-M, --Max_retrieved_per_topic N", "read only N documents per topic", type=int),
+        Option("-l, --level_for_rel N", "lowest grade that is relevant (default 1)", 1, type=whole("it takes", 1)),
+        Option("-M, --Max_retrieved_per_topic N", "read only N documents per topic", type=whole("it takes", 1)),
         Option("-J, --Judged_docs_only", "leave out unjudged documents"),
         Option("-N, --Number_docs_in_coll N", "number of documents in the collection, for utility", 0),
         Option("-n, --nosummary", "leave out the summary over all topics"),
@@ -94,6 +94,7 @@ def run_check(options: Options) -> int | Result:
             "prefs (preferences)",
             "qrels",
             words=("qrels", "qrels_jg", "qrels_prefs", "prefs"),
+            closed=True,
         ),
     ),
     *reading.READING,
@@ -111,13 +112,6 @@ def run_trec_eval(options: Options) -> None:
     """
     from rankbounds.interop import trec_eval
 
-    if options.level_for_rel < 1:
-        raise UsageError(f"-l, the lowest grade that is relevant, must be 1 or more, not {options.level_for_rel}.")
-    if options.Max_retrieved_per_topic is not None and options.Max_retrieved_per_topic < 1:
-        raise UsageError(f"-M must be 1 or more, not {options.Max_retrieved_per_topic}.")
-    if options.Rel_info_format not in trec_eval.FORMATS:
-        hint = did_you_mean(options.Rel_info_format, list(trec_eval.FORMATS))
-        raise UsageError(f"-R is one of {', '.join(trec_eval.FORMATS)}, not {options.Rel_info_format}.{hint}")
     if options.Rel_info_format == "prefs" and options.formats is None:
         options.formats = "prefs,"
     lines = trec_eval.lines(

@@ -265,7 +265,6 @@ class Desk:
         return not self.journal.opinions(pair) and self.file.grade(pair) is None
 
     def document(self, pair: Pair) -> dict[str, Any]:
-        """What a query and a document say, and what is known of the document."""
         query, documents = self.settings.queries.get(pair[0]), self.settings.documents
         text = documents.text(pair[1]) if documents else None
         missing = "This document has no text." if documents else "No texts were given (--documents)."
@@ -282,7 +281,6 @@ class Desk:
     # ---- what was judged ----
 
     def past(self, *, judge: str = "", grade: float | None = None, words: str = "") -> dict[str, Any]:
-        """Past judgments, the newest first, that fit a filter."""
         with self._lock:
             entries = self.journal.judged()
             opinions = {entry.pair: self.journal.opinions(entry.pair) for entry in entries}

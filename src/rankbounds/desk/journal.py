@@ -188,7 +188,6 @@ class Journal:
         return any(entry.judge == judge and entry.grade is None for entry in self._standing(pair))
 
     def judged(self) -> list[Entry]:
-        """Every judgment that holds now, in the order of the journal."""
         if self._judged is None:
             held = (entry for pair in self.by_pair for entry in self.opinions(pair).values())
             self._judged = sorted(held, key=lambda entry: entry.number)

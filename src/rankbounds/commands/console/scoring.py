@@ -13,6 +13,7 @@ from rankbounds.commands.console.reading import PREPARING, READING, runs_from, s
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, CHOICES
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
+from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.registry import import_all
@@ -137,12 +138,16 @@ def share(text: str) -> float:
         raise argparse.ArgumentTypeError(f'a number such as 0.01 or 1% is expected, not "{text}"') from None
 
 
-SEED = Option("--seed SEED", "seed of the random numbers (default 0)", 0, type=whole("a seed is", 0))
-CONFIDENCE = Option("--confidence C", "confidence level of intervals (default 0.95)", 0.95)
-ALPHA = Option("--alpha ALPHA", "significance level (default 0.05)", 0.05)
+SEED = Option(
+    "--seed SEED", f"seed of the random numbers (default {Question.seed})", Question.seed, type=whole("a seed is", 0)
+)
+CONFIDENCE = Option(
+    "--confidence C", f"confidence level of intervals (default {Question.confidence})", Question.confidence
+)
+ALPHA = Option("--alpha ALPHA", f"significance level (default {Question.alpha})", Question.alpha)
 
 
-def resampling(resamples: int = 10_000) -> tuple[Option, Option]:
+def resampling(resamples: int = Question.resamples) -> tuple[Option, Option]:
     return (Option("--resamples RESAMPLES", f"number of resamples (default {resamples})", resamples, type=int), SEED)
 
 
@@ -169,12 +174,12 @@ BY = Option(
 )
 TESTS = group_under(
     "test",
-    Option("--test TEST", named_tests, "t", words=words_in("stats.significance", "TESTS"), everyday=True),
+    Option("--test TEST", named_tests, Question.test, words=words_in("stats.significance", "TESTS"), everyday=True),
     Option(
         "--correction CORRECTION",
         "correction for the number of pairs: auto (default: holm; max-t for the bootstrap test), holm, "
         "bonferroni, bh, tukey, max-t, none",
-        "auto",
+        Question.correction,
         words=words_in("stats.corrections", "CORRECTIONS", "auto"),
     ),
     CLUSTERS,
