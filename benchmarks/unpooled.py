@@ -120,7 +120,7 @@ def shorten(run: Run, qrels: Qrels, *, condense: bool) -> Run:
 def score(models: ChosenModels, at: int, measure: Measure, draws: int) -> tuple[float, ...]:
     """Base, mean, interval and certain bounds of one run."""
     if is_weighted_sum(measure):
-        found = exact_score(models.unjudged(at, measure), measure, models.of(measure))
+        found = exact_score(models.unjudged(at, measure), measure, models.model_of(measure))
     else:
         found = draw_score(models, at, measure, draws, seed=0)
     bounds = found.value("low"), found.value("high")

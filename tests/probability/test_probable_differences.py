@@ -155,7 +155,7 @@ def test_estimated_probabilities_widen_drawn_differences_as_they_do_exact_ones()
     models = ChosenModels("logistic", None, simulated.runs[:2], facts, assumptions, batches)
     collection = OpenCollection(simulated.runs[:2], facts, assumptions, batches)
     measure = rb.parse_measure("P@20")
-    drawn = draw_differences(DrawnCompletions(collection, measure, models.of(measure), 3000, 1), [(0, 1)])
+    drawn = draw_differences(DrawnCompletions(collection, measure, models.model_of(measure), 3000, 1), [(0, 1)])
     assert drawn.sd == pytest.approx(exact.sd, rel=0.15)
     assert drawn.mean == pytest.approx(exact.difference, abs=exact.sd)
 

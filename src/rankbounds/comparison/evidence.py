@@ -326,9 +326,9 @@ class Evidence:
             low, high = ends["certain_low"][0], ends["certain_high"][0]
             if is_weighted_sum(measure):
                 documents = [self._models.unjudged(number, measure) for number in (0, 1)]
-                better, worse = chances_of_sums(documents, self._models.of(measure), (low, high))
+                better, worse = chances_of_sums(documents, self._models.model_of(measure), (low, high))
             else:
-                model = self._models.of_grades(measure)
+                model = self._models.model_of(measure)
                 completions = DrawnCompletions(self._open_collection, measure, model, SAMPLES, SEED)
                 likely = draw_chances(completions, [(0, 1)], merit_of_range(low, high, measure))
                 if likely is None:

@@ -25,8 +25,6 @@ from rankbounds.rankings.ties import ORDERS
 from rankbounds.rankings.topic_facts import CompletedFacts, TopicFacts
 
 CELLS = 1 << 20
-"""How many cells of completed lists are held at once."""
-NO_DOCUMENT = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +83,7 @@ class OpenCollection(SharedLists):
         self.drawn: dict[tuple[Any, ...], Any] = {}
         """By model, seed and topic: how often was drawn, the model, and what was drawn."""
         self.drawn_documents = 0
-        """How many documents these draws turned relevant."""
         self.length = np.zeros(self.has_list.shape, dtype=np.int64)
-        """By run and topic, how many documents a list holds."""
         for topic, rankings in self.any_list.items():
             self.length[:, topic] = rankings.length
         documents = self.retrieved = self.match(self.any_list.values(), lambda rankings: rankings.holes)
@@ -154,12 +150,6 @@ class OpenCollection(SharedLists):
             end = begin + max(1, int(np.searchsorted(room, CELLS, side="right")))
             yield ordered[begin:end]
             begin = end
-
-    def documents_of(self, topics: Ints) -> Ints:
-        """A row for each topic: the numbers of its documents, ``NO_DOCUMENT`` behind them."""
-        count = np.diff(self.first)[topics][:, None]
-        column = np.arange(max(1, int(count.max(initial=0))))
-        return np.where(column < count, self.first[topics][:, None] + column, NO_DOCUMENT)
 
     def held_by(self, among: Sequence[int], documents: Ints) -> Flags:
         held: Flags = np.logical_or.reduce([self.held[run, documents] for run in among])

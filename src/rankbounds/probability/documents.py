@@ -30,7 +30,6 @@ from rankbounds.rankings.topic_facts import TopicFacts
 POOLED_DEPTH, POOLED_SHARE = 5, 0.95
 """A run looks pooled when at least this share of its first documents, down to this depth, is judged."""
 POOLED = f"{POOLED_SHARE:.0%} of the first {POOLED_DEPTH} documents"
-"""The same in words."""
 NEARLY = 0.9
 """A run that is judged to this share of the pool's depth was pooled: a few may be missing for other reasons."""
 

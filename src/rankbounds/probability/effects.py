@@ -15,28 +15,28 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.measures import Measure
 from rankbounds.measures.formulas import is_weighted_sum, quotient, weights_by_rank, worth_of_one
-from rankbounds.probability.completions import NO_DOCUMENT, Completions
+from rankbounds.probability.completions import Completions
 from rankbounds.probability.drawn_scores import DrawnCompletions
 from rankbounds.rankings.ties import ORDERS
 
+NO_DOCUMENT = -1
 FIRST, FURTHER = 24, 24
 """How many of the first unjudged documents of a list are looked at, and at most how many further down."""
 
 
 def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, Ints, Floats]]:
-    """For each group of runs and part of the topics: the group, the documents, and their effects.
+    """For each group of runs and part of the topics: the group, the documents, and their effects by run of the group.
 
-    Effects have a row for each run of the group: what each unjudged document, were it as relevant as can be, adds to
-    the run's mean over the topics that all of the group have. Documents count that one of the group holds; the others
-    have no effect. What the documents are is drawn once for all groups.
+    An effect is what a document that one of the group holds, were it as relevant as can be, adds to the run's mean over
+    the topics that all of the group have.
     """
     collection, measure = drawn.collection, drawn.measure
     by_rank = is_plain_sum(measure)
     in_closed_form = measure.averaged == "precisions" and collection.assumptions.ties in ORDERS
     scenarios = 1 if by_rank or in_closed_form else FIRST + FURTHER + 3
     for topics in collection.parts(measure, drawn.samples * scenarios):
-        documents = collection.documents_of(topics)
-        documents = documents[documents >= 0]
+        ends = zip(collection.first[topics].tolist(), collection.first[topics + 1].tolist(), strict=True)
+        documents = np.concatenate([np.arange(begin, end) for begin, end in ends])
         if not documents.size:
             continue
         completed = None if by_rank else drawn.completed(topics)
@@ -46,18 +46,18 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
             has_list = np.logical_and.reduce(collection.has_list[list(group)])
             counts = collection.held_by(group, documents) & has_list[collection.topic[documents]]
             effect = np.zeros((len(group), documents.size))
-            some = documents[counts]
-            if some.size:
+            counted = documents[counts]
+            if counted.size:
                 mine = completed and completed.only(collection.held_by(group, completed.document))
                 for row, run in enumerate(group):
                     if mine is None:
                         assert is_weighted_sum(measure)
-                        weight = weights_by_rank(measure, collection.rank[run, some])
+                        weight = weights_by_rank(measure, collection.rank[run, counted])
                         effect[row, counts] = weight * worth_of_one(measure, collection.facts)
                     elif in_closed_form:
-                        effect[row, counts] = _effects_on_average_precision(drawn, run, group, mine, some)
+                        effect[row, counts] = _effects_on_average_precision(drawn, run, group, mine, counted)
                     else:
-                        effect[row, counts] = _effects_by_scoring_anew(drawn, run, group, mine, some)
+                        effect[row, counts] = _effects_by_scoring_anew(drawn, run, group, mine, counted)
             yield number, documents, effect / max(int(np.count_nonzero(has_list)), 1)
 
 

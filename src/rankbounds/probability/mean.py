@@ -161,7 +161,7 @@ def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, se
     run, facts, assumptions = models.runs[at], models.facts, models.assumptions
     base, low, high = models.base_and_bounds(at, measure)
     draws = np.full((samples, len(facts.query_ids)), np.nan)
-    model = models.of_grades(measure)
+    model = models.model_of(measure)
     if not (isinstance(model, GroupsLeftOut) and model.out_of_sight(run.name)):
         collection = OpenCollection([run], facts, assumptions, [models.batches[at]])
         completions = DrawnCompletions(collection, measure, model, samples, seed)
@@ -187,12 +187,9 @@ class Uncertainty(Result):
 
     scores: list[UncertainScore]
     judged_to: Mapping[str, int]
-    """By run, the depth to which (nearly) all of its documents are judged."""
     pooled: Mapping[str, bool]
-    """By run, was it pooled, as far as the judgments show?"""
     remarks: Sequence[str] = ()
     per_topic: bool = False
-    """Are there rows for each topic, before those of the mean?"""
     title = "Mean scores with the uncertainty from unjudged documents; judged: the mean if none of them is relevant."
     figures = ("leaderboard",)
 
@@ -330,7 +327,7 @@ def uncertainty(
     for at in range(len(models.runs)):
         for measure in chosen:
             if is_weighted_sum(measure):
-                scores.append(exact_score(models.unjudged(at, measure, tail=tail), measure, models.of(measure)))
+                scores.append(exact_score(models.unjudged(at, measure, tail=tail), measure, models.model_of(measure)))
             elif tail:
                 raise UsageError(f"{measure} does not depend on documents beyond the end of a list.")
             else:

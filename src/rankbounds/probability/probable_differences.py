@@ -86,7 +86,6 @@ class Differences(Result):
     exact: bool
     """Do the probabilities come from the enumerated or convolved distribution, rather than a normal one?"""
     drawn: Sequence[str]
-    """The measures that were drawn."""
     remarks: Sequence[str]
     title = "Differences of means (run minus against), with the uncertainty from unjudged documents."
     figures = ("differences",)

@@ -28,7 +28,6 @@ NEGLIGIBLE = 1e-15
 """Ranks below which all weights together are this small are not looked at."""
 COUNTED = ("runs", "topics", "documents", "depth", "grades", "pool_depth", "pooled_runs")
 LARGEST = 10**9
-"""Of anything that is counted."""
 ALLOWED = dict.fromkeys(("best", "worst"), POSITIVE) | dict.fromkeys(("variation", "difficulty"), NOT_NEGATIVE)
 ALLOWED |= dict.fromkeys(("agreement", "ties"), SHARE)
 

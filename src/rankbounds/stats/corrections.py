@@ -26,7 +26,6 @@ LEAST_ERROR = 0.5
 """A resampled standard error counts as at least this share of the observed one: where two runs differ on few topics, a
 resample may hold none of them, and one such pair would make all others look like chance."""
 MOST_LETTERS = 52
-"""More letters than this are too many to read."""
 _CELLS_AT_ONCE = 1 << 19
 _T_AT_ONCE = 1 << 18
 
@@ -196,7 +195,6 @@ CORRECTIONS = {
         ),
     )
 }  # fmt: skip
-"""All corrections, by name."""
 
 
 # ---- groups of systems ----

@@ -22,7 +22,6 @@ from rankbounds.stats.corrections import CORRECTIONS
 from rankbounds.stats.significance import TESTS, PairedTest, Resampling, least_of_signs, p_values
 
 TOST = "tost"
-"""The name of the two one-sided t tests where a test is asked for."""
 LEAST_DIFFERING = 5
 """With fewer topics that differ no margin is ruled out: they do not show how large a change on another topic can be.
 
@@ -35,7 +34,6 @@ EQUIVALENCE = PairedTest(
 )  # fmt: skip
 """As a test of pairs: ``p_of_margin`` gives its p-values, and without a margin nothing is ruled out."""
 BETTING = "betting"
-"""The name of the test of a margin that assumes only the range of changes."""
 
 
 def find_test(name: str) -> PairedTest:

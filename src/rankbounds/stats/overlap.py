@@ -34,9 +34,7 @@ class TiedLists:
     top: Ints
     """The first rank of the document's tied group; its own rank where it is tied to none."""
     bottom: Ints
-    """The last rank of that group."""
     length: Ints
-    """By topic, how many documents the list has."""
 
     @cached_property
     def rank(self) -> Ints:

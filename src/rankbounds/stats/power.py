@@ -18,7 +18,6 @@ from rankbounds.stats.equivalence import topics_for_margin
 from rankbounds.stats.significance import DEFAULT_TEST, RESAMPLES, TESTS, check_test, least_of_signs
 
 MOST_TOPICS = 1 << 40
-"""More topics than that are not worth reporting."""
 SMALLEST_LEVEL = 1e-12
 """A stricter level is lost in the rounding of 1 - alpha / 2."""
 LARGE_EFFECT = 20.0

@@ -24,7 +24,6 @@ from rankbounds.stats.significance import p_values, pairs_of
 from rankbounds.tables import p_number, plain
 
 LEVEL = 0.05
-"""The level at which a change of places counts as significant."""
 EXACT_RUNS = 33
 """Up to how many runs the distribution of tau is computed exactly."""
 

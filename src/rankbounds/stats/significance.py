@@ -68,7 +68,6 @@ class PairedTest:
     one_sided_least: Callable[[Floats, int], Floats] | None = None
     """The smallest one-sided p-value, given the numbers of topics that differ and of all; None if unknown."""
     resamples: bool = False
-    """Does it draw random numbers?"""
     exact_topics: int = 0
     """Up to this number of topics, a resampling test enumerates all sign flips instead."""
     of_mean: bool = True

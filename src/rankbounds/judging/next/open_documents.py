@@ -209,7 +209,7 @@ class OpenDocuments:
 
     @property
     def _model(self) -> Any:
-        return self.models.of(self.measure) if is_weighted_sum(self.measure) else self.models.of_grades(self.measure)
+        return self.models.model_of(self.measure)
 
     @cached_property
     def share(self) -> Floats:

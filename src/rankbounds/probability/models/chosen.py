@@ -47,12 +47,10 @@ from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
 
 KINDS = ("groups", "logistic")
-"""The ways to estimate probabilities from the judgments at hand: calibrated by leaving groups of runs out of the pool,
-and not calibrated."""
+"""The ways to estimate probabilities from the judgments at hand: calibrated by groups of runs left out, and not."""
 
 
 SAMPLES = 1000
-"""How often unjudged documents are drawn by default."""
 
 
 class ProbabilityFields(TypedDict, total=False):
@@ -165,19 +163,12 @@ class ChosenModels:
     def words(self, measures: Sequence[Measure]) -> str:
         return ", ".join(dict.fromkeys(str(self.model_of(measure)) for measure in measures))
 
-    def of(self, measure: Measure) -> RelevanceProbability:
-        """The model for documents relevant to this measure."""
-        return self.given or self._fitted_once(measure, measure if measure.graded else None, measure.rel)
-
-    def of_grades(self, measure: Measure) -> RelevanceProbability:
-        """The model for documents that have a grade which is relevant to this measure, however relevant it is."""
-        return self.given or self._fitted_once(measure, None, lowest_relevant_grade(measure, self.facts))
-
     def model_of(self, measure: Measure) -> RelevanceProbability:
-        """The model that scores of this measure are computed or drawn with."""
-        return self.of(measure) if is_weighted_sum(measure) else self.of_grades(measure)
-
-    def _fitted_once(self, measure: Measure, graded: Measure | None, rel: float) -> RelevanceProbability:
+        """The model that scores of this measure are computed with; or drawn, by grades from the lowest relevant one."""
+        if self.given is not None:
+            return self.given
+        graded = measure if measure.graded and is_weighted_sum(measure) else None
+        rel = measure.rel if is_weighted_sum(measure) else lowest_relevant_grade(measure, self.facts)
         key = (graded is not None, rel, measure if self.kind == "groups" else None)
         if key not in self._fitted:
             if self.kind == "groups":

@@ -49,7 +49,6 @@ class GroupedRanks:
     best: Ints
     """A row for each group of runs; ``nowhere`` where none of the group has the document."""
     group: dict[str, int]
-    """The group of each run."""
     pooled: dict[str, bool]
     """For each run, does it look pooled: are its first documents judged?"""
     nowhere: int

@@ -39,8 +39,7 @@ PENALTY = np.array([1e-3, 1.0, 1.0, 1.0, 1.0])
 TOPIC_PRIOR = 10.0
 """How many documents at the overall rate of relevance stand behind each topic's own."""
 DRAWS, CELLS, FEWEST_DRAWS = 300, 1 << 20, 20
-"""How often left-out documents are drawn for measures that are no weighted sums; less often where lists would have more
-cells than this."""
+"""How often left-out documents are drawn, less often where lists would have more cells, and how often at least."""
 ROUNDS = 20
 """How often the variance of the shift is estimated anew with weights that depend on it."""
 FEWEST = 2
@@ -85,11 +84,11 @@ class GroupedLists:
         self.owner = np.where(self.judged & (pooled_by == 1), owner, NOBODY)
         """The group without which a judged document would not be in the pool."""
         kept = [self.owner[document] == its for (document, _), its in zip(self.judged_entries, group, strict=True)]
-        self.own_run = np.repeat(np.arange(len(runs)), [int(np.count_nonzero(some)) for some in kept])
+        self.own_run = np.repeat(np.arange(len(runs)), [int(np.count_nonzero(own)) for own in kept])
         """Entries of the documents that a run's group alone brought into the pool: their runs, documents and ranks."""
         entries = zip(self.judged_entries, kept, strict=True)
-        own = [(document[some], rank[some]) for (document, rank), some in entries]
-        self.own_document, self.own_rank = (np.concatenate(column) for column in zip(*own, strict=True))
+        parts = [(document[own], rank[own]) for (document, rank), own in entries]
+        self.own_document, self.own_rank = (np.concatenate(column) for column in zip(*parts, strict=True))
 
     def _any_of(self, group: int, of_runs: Sequence[Ints]) -> Flags:
         """Which documents are among those that are given of the group's runs."""
@@ -180,12 +179,10 @@ class Fit:
     coefficients: Floats
     covariance: Floats
     shift: float
-    """The standard deviation of the shift of log odds."""
     error: Floats
     variance: Floats
     group: Ints
     predicted: Floats | None = None
-    """The changes of drawn scores that were predicted."""
     stretch: tuple[float, float] = 1.0, 0.0
     """By how much these are multiplied, and its standard error."""
 
@@ -399,21 +396,21 @@ class GroupsLeftOut:
         bend = of_rank * chance * (1 - chance)
         parts = np.stack((of_rank * (relevant - chance), of_rank * bend, bend))
         error, variance, slope = (np.bincount(run, part, runs).astype(np.float64) for part in parts)
-        told = np.flatnonzero(slope > 1e-12)
-        if not told.size:
+        tested = np.flatnonzero(slope > 1e-12)
+        if not tested.size:
             return None
-        share = 1 / np.bincount(lists.group[told])[lists.group[told]]
+        share = 1 / np.bincount(lists.group[tested])[lists.group[tested]]
         shift = 0.5
         for _ in range(ROUNDS):
-            at, turn = variance[told], slope[told] ** 2
+            at, turn = variance[tested], slope[tested] ** 2
             precise = share * (turn / (at + shift * turn)) ** 2
-            shift = max(float((precise * (error[told] ** 2 - at) / turn).sum() / precise.sum()), 0.0)
+            shift = max(float((precise * (error[tested] ** 2 - at) / turn).sum() / precise.sum()), 0.0)
         variance += shift * slope**2
         predicted = None
         if not is_weighted_sum(self.measure):
             predicted = np.zeros(runs)
             without_group = lru_cache(1)(lists.without)
-            for each in sorted(told.tolist(), key=lists.group.__getitem__):
+            for each in sorted(tested.tolist(), key=lists.group.__getitem__):
                 own = run == each
                 left = LeftOut(topic[own], rank[own], lists.grade[document[own]], chance[own])
                 gone, facts = without_group(int(lists.group[each]))
@@ -422,10 +419,10 @@ class GroupsLeftOut:
                 means = drawn.mean(axis=0)
                 predicted[each], variance[each] = means.mean() - base.mean(), means.var(ddof=1)
                 error[each] = score.mean() - means.mean()
-            finite = np.isfinite(error[told] + variance[told] + predicted[told]).all()
-            told = told[finite & (variance[told] > 0)]  # searches that may never end calibrate nothing
-            predicted = predicted[told]
-        of_runs = error[told], variance[told], lists.group[told], predicted
+            finite = np.isfinite(error[tested] + variance[tested] + predicted[tested]).all()
+            tested = tested[finite & (variance[tested] > 0)]  # searches that may never end calibrate nothing
+            predicted = predicted[tested]
+        of_runs = error[tested], variance[tested], lists.group[tested], predicted
         return Fit(coefficients, covariance, math.sqrt(shift), *of_runs)
 
     def _without_each(

@@ -43,7 +43,6 @@ class LabelProbabilities:
     """For every document that only the labels cover, the probability that it is relevant; and what that rests on."""
 
     by_pair: dict[str, dict[str, float]]
-    """``{query: {document: probability}}``."""
     by_grade: list[GradeRate]
 
 
@@ -110,7 +109,6 @@ class TrustedFirst:
     trusted: str
     others: tuple[str, ...]
     calibrated_on: int
-    """How many documents both the trusted source and another one judged."""
 
     @classmethod
     def of(cls, by_source: Mapping[str, Qrels], rel: float) -> TrustedFirst:
