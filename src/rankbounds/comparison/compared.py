@@ -43,11 +43,7 @@ COVERED = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared:
-    """The numbers of a comparison.
-
-    Bounds over judgments and probabilities take time, so they are computed on first use, for one measure if possible
-    (``parts``).
-    """
+    """The numbers of a comparison, in arrays; what takes time is computed on first use."""
 
     scores: Scores
     system_rows: list[dict[str, Any]]
@@ -269,11 +265,7 @@ class Compared:
 
 
 def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
-    """Return on how many topics each pair can differ by one measure at most, whatever is judged.
-
-    Uses the bounds of each topic's difference if the lists are known; else a topic counts as equal if its scores are
-    and neither has anything open. All topics where nothing is known.
-    """
+    """Return on how many topics each pair can differ by one measure at most, whatever is judged."""
     measure, topics = scores.measures[place], scores.value.shape[1]
     if evidence is not None:
         return evidence.topics_that_can_differ(measure, first, second)

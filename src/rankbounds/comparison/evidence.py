@@ -76,24 +76,6 @@ class Evidence:
     """Judgments, runs and assumptions, as evidence on any two of the runs.
 
     With ``topics="shared"`` everything is over the topics that all runs have.
-
-    Parameters
-    ----------
-    qrels : Qrels
-        The judgments.
-    runs : sequence of Run
-        The runs, of different names.
-    assumptions : Assumptions, optional
-        How ties, unjudged documents, grades and missing topics are treated.
-
-    Examples
-    --------
-    >>> from rankbounds.comparison import Evidence
-    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1, "d2": 0}, "3": {"d1": 1, "d2": 0}}
-    >>> runs = {"good": {q: {"d1": 2, "d2": 1} for q in qrels}, "bad": {q: {"d2": 2, "d1": 1} for q in qrels}}
-    >>> evidence = Evidence.read(qrels, runs)
-    >>> evidence.scores("RR").mean().value[:, 0, 0].tolist()
-    [1.0, 0.5]
     """
 
     def __init__(self, qrels: Qrels, runs: Sequence[Run], assumptions: Assumptions | None = None) -> None:
@@ -267,8 +249,8 @@ class Evidence:
     def bounds(self, measures: Sequence[Measure], among: Sequence[int] | None = None) -> Pairs:
         """Bound the mean differences of all pairs of runs, or of those ``among`` these, over all judgments.
 
-        ``certain_low``, ``certain_high`` and ``certain`` have the axes measure and pair. ``certain`` is 1 where some
-        judgments attain both, 0 where they may be wider than necessary, NaN where none are known.
+        ``certain`` is 1 where some judgments attain both bounds, 0 where they may be wider than necessary, NaN where
+        none are known.
         """
         numbers = tuple(range(len(self.runs)) if among is None else among)
 
@@ -289,11 +271,9 @@ class Evidence:
         return merit_of_range(bounds.low, bounds.high, measure)[1]
 
     def chances(self, measure: Measure) -> Pairs | None:
-        """Estimate how likely each run of every pair is better; None where unknown or slow to compute.
+        """Estimate how likely each run of every pair is better, from the lists of these two runs and their judgments.
 
-        The estimate for a pair rests on the lists of these two runs and their judgments, whichever others are compared.
-        ``probability_better_if_judged`` and ``probability_worse_if_judged`` are NaN where nothing is open or nothing
-        is known; they sum to 1 minus the probability of equal scores.
+        NaN where nothing is open or nothing is known; None where that holds for all pairs, or it would take long.
         """
         if not self._has_chances(measure):
             return None
@@ -417,10 +397,7 @@ class Evidence:
     def to_judge(
         self, measure: Measure, pair: tuple[int, int] | None = None, budget: int = JUDGMENTS, *, likely: bool = False
     ) -> JudgingPlan | SettlingPlan | None:
-        """Plan judgments as ``judge_next`` does, for two runs or all; None where that would take long or is unknown.
-
-        ``likely``: how likely each of two runs is better is estimated, too.
-        """
+        """Plan judgments as ``judge_next`` does, for two runs or all; None where that would take long or is unknown."""
         condensed = self.assumptions.unjudged.name == "condensed"
         if self.assumptions.ties not in ORDERS or condensed or not self._few_rows or not follows_grades(measure):
             return None

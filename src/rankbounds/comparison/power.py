@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 
 def must_differ(settings: Mapping[str, Any]) -> int | None:
-    """Return on how many topics a pair must differ for p < alpha; 0: no number suffices. None: unknown for the test.
-
-    Clusters take the place of topics. A corrected p-value is never below that of the pair alone.
-    """
+    """Return on how many topics a pair must differ for p < alpha; 0: no number suffices. None: unknown for the test."""
     if not find_test(settings["test"]).of_difference:
         return None
     how = {name: settings[name] for name in ("test", "alpha", "alternative", "resamples")}

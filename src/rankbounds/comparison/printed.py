@@ -27,11 +27,7 @@ def measure_table(comparison: Comparison) -> Table:
 
 
 def shown_parts(comparison: Comparison, top: int | None = None) -> list[str | Table]:
-    """Return the sentences and tables that are printed.
-
-    For two runs the verdict by the first measure, a row per measure, and whether they agree; for more the
-    leaderboard by the first measure, and all measures in one table.
-    """
+    """Return the sentences and tables that are printed: of two runs the verdict first, of more the leaderboard."""
     if len(comparison.runs) == 2:
         return [
             comparison.words(comparison.measures[0]),

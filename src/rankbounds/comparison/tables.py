@@ -72,10 +72,7 @@ class Rows(Result):
 def difference_columns(
     heading: str, settings: Mapping[str, Any], importance: Sequence[int] = (0, 0, 0)
 ) -> list[Column]:
-    """Make the columns of a difference, its interval, topics won and lost, and p-values.
-
-    The three importances are those of the difference, of its interval, and of the deciding p-value.
-    """
+    """Make columns of a difference, its interval and p; ``importance`` is of the first two and the deciding p."""
     corrected = settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
     return [
         Column("difference", heading, lambda row: signed(row["difference"]), importance[0]),

@@ -219,10 +219,7 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: 
 
 
 def judge_sentence(plan: SettlingPlan | None, *, foreseen: bool) -> tuple[str, dict[str, Any]]:
-    """Choose the template for what to judge, and its values.
-
-    ``foreseen``: probabilities of relevance are known, and effects of several judgments add up.
-    """
+    """Choose the template for what to judge; ``foreseen``: how far several judgments together move the bound."""
     if not plan:
         return "none", {}
     named = list(zip(plan.query_ids, plan.doc_ids, strict=True))[:3]

@@ -103,10 +103,7 @@ class Condition:
 
 
 def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
-    """Read a condition: a measure, and ``worse``, ``different`` or a comparison with a number.
-
-    Labels of ``known`` measures are understood even if they are mere names in a table.
-    """
+    """Read a condition; labels of ``known`` measures are understood even if they are mere names in a table."""
     labelled = {str(measure): measure for measure in known}
     stripped = text.strip()
     if side := _SIDE.fullmatch(stripped):
@@ -299,11 +296,7 @@ def hold(
     evidence: Evidence | None = None,
     candidates: Sequence[str] | None = None,
 ) -> Gate:
-    """Check runs against conditions, as ``Comparison.gate`` does; of one run there are ``scores`` alone.
-
-    ``scores`` are the values, by default those compared; ``evidence``, by default the comparison's, knows what is
-    unjudged.
-    """
+    """Check runs against conditions, as ``Comparison.gate`` does; of one run there are ``scores`` alone."""
     comparison = compared
     if comparison is not None:
         evidence = evidence or comparison.evidence
