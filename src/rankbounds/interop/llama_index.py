@@ -46,10 +46,10 @@ def llama_index_metric(measure: rb.measures.MeasureLike) -> Any:
         summary = score_lists([expected_ids], [retrieved_ids], chosen)[1]
         return RetrievalMetricResult(score=summary.pop("mean"), metadata=summary)
 
-    made: Any = type(
+    metric: Any = type(
         "RankboundsMetric",
         (BaseRetrievalMetric,),
         {"metric_name": str(chosen), "compute": compute, "__module__": __name__},
     )
-    METRIC_REGISTRY[str(chosen)] = made
-    return made
+    METRIC_REGISTRY[str(chosen)] = metric
+    return metric

@@ -90,8 +90,8 @@ def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
     if isinstance(result, Comparison):
         return result.leaderboard(measure or result.measures[0])
     if hasattr(result, "leaderboard"):
-        found: list[dict[str, Any]] = result.leaderboard(measure)
-        return [row for row in found if row["mean"] is not None]
+        ranked: list[dict[str, Any]] = result.leaderboard(measure)
+        return [row for row in ranked if row["mean"] is not None]
     if isinstance(result, Checks):
         names = [effect.measure for run in result.runs for effect in run.effects]
         rows = result.ranking(names.index(measure) if measure else 0)
@@ -273,8 +273,8 @@ def forest(
     return draw_lines(lines, ax, f"{label}: {run} {MINUS} {against}", legend, zero=True)
 
 
-def _lines_of_collections(found: CollectionsComparison, run: str, against: str, measure: str | None) -> list[Line]:
-    parts, row = found.differences_of(run, against, measure), found.pair(run, against, measure)
+def _lines_of_collections(compared: CollectionsComparison, run: str, against: str, measure: str | None) -> list[Line]:
+    parts, row = compared.differences_of(run, against, measure), compared.pair(run, against, measure)
     largest = max((part["topics"] for part in parts), default=1)
     lines = [
         Line(
@@ -283,7 +283,7 @@ def _lines_of_collections(found: CollectionsComparison, run: str, against: str, 
         )
         for part in parts
     ]  # fmt: skip
-    mean = "mean of collections" if found.settings["mean"] == "collections" else "mean over all queries"
+    mean = "mean of collections" if compared.settings["mean"] == "collections" else "mean over all queries"
     lines += [Line(mean, row["difference"], (row["ci_low"], row["ci_high"]), **DIAMOND)]
     if row["summary"] is not None:
         ends = row["summary_low"], row["summary_high"]

@@ -43,18 +43,12 @@ class Line:
 
 
 def draw_lines(
-    lines: Sequence[Line],
-    ax: Axes | None,
-    xlabel: str,
-    legend: Mapping[str, str],
-    *,
-    zero: bool = False,
-    whole: bool = False,
+    lines: Sequence[Line], ax: Axes | None, xlabel: str, legend: Mapping[str, str], *, zero: bool = False
 ) -> Axes:
     """Draw the lines, the first at the top.
 
     ``legend`` names ``value``, ``interval``, ``bounds`` and ``beside``; what is not drawn is left out. ``zero`` draws
-    the line of no difference; ``whole`` says that the numbers are whole ones.
+    the line of no difference.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -96,7 +90,7 @@ def draw_lines(
     axes.use_sticky_edges = False
     axes.margins(x=0.04)
     axes.set(xlabel=xlabel, ylim=(len(lines) - 0.4, -0.6))
-    ticks = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], integer=whole, min_n_ticks=1)
+    ticks = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], min_n_ticks=1)
     axes.xaxis.set_major_locator(ticks)  # the same in every width that is tried
     named = [name for name in legend if name in drawn]
     if len(named) > 1 or "bounds" in named:

@@ -64,13 +64,13 @@ def contribution_by_document(
     if set(ranking) - {"$", "-"} or "$" not in ranking:
         raise rb.UsageError(f'A ranking is written with $ and -, such as {EXAMPLE}, not "{ranking}".')
     documents = {f"d{rank}": int(mark == "$") for rank, mark in enumerate(ranking, 1)}
-    found = rb.rbp.list_contributions({"list": documents}, {"list": list(documents)}, "list", measures)
-    totals = {row["measure"]: row["contribution"] / row["share"] for row in found if row["share"]}
+    contributions = rb.rbp.list_contributions({"list": documents}, {"list": list(documents)}, "list", measures)
+    totals = {row["measure"]: row["contribution"] / row["share"] for row in contributions if row["share"]}
     # Table II has the weights of RBP before they are multiplied by 1 - p, which is the weight of rank 1.
     rows = [
         {"measure": row["measure"], "rank": row["rank"], "contribution": row["contribution"], "share": row["share"]}
         | {"weight": row["contribution"] / (1 - getattr(rb.parse_measure(row["measure"]), "p", 0.0))}
-        for row in found
+        for row in contributions
         if row["relevance"]
     ]
     ranks = [rank for rank, mark in enumerate(EXAMPLE, 1) if mark == "$"]
@@ -236,9 +236,9 @@ def score_by_pool_depth(
                         for name in ("value", "low", "high"))  # fmt: skip
     full = every.value[:, 0].T[:, None]
     answers = [
-        f"{measure} at depth {depth}: {np.mean(shallow > whole + 1e-12):.0%} of runs score higher than under all "
-        f"judgments, mean change {np.mean(shallow - whole):+.4f}, tau {rb.stats.kendall_tau(shallow, whole):.3f}."
-        for measure, by_depth, (whole,) in zip(chosen, value, full, strict=True)
+        f"{measure} at depth {depth}: {np.mean(shallow > deep + 1e-12):.0%} of runs score higher than under all "
+        f"judgments, mean change {np.mean(shallow - deep):+.4f}, tau {rb.stats.kendall_tau(shallow, deep):.3f}."
+        for measure, by_depth, (deep,) in zip(chosen, value, full, strict=True)
         for depth, shallow in zip(depths, by_depth, strict=True)
     ]
     numbers = {"value": value, "low": low, "high": high, "full": np.broadcast_to(full, value.shape)}
@@ -302,9 +302,9 @@ def order_agreement(
         for a, b in itertools.product(range(len(names)), repeat=2)
         if depth or a < b
     ]
-    whole = [row for row in rows if row["pool_depth"] is None]
-    answer = f"Kendall's tau: {extremes({'{measure} and {other}'.format(**row): row['tau'] for row in whole})}."
-    tables = {"Kendall's tau, all judgments": pivot(whole, "measure", "other", "tau")}
+    fully_judged = [row for row in rows if row["pool_depth"] is None]
+    answer = f"Kendall's tau: {extremes({'{measure} and {other}'.format(**row): row['tau'] for row in fully_judged})}."
+    tables = {"Kendall's tau, all judgments": pivot(fully_judged, "measure", "other", "tau")}
     for depth in depths:
         own = [row for row in rows if row["pool_depth"] == depth]
         caption = f"Kendall's tau: pool depth {depth} (down) against all judgments (across)"
@@ -335,8 +335,8 @@ def power_by_measure(
     for test in TESTS:
         slow = progress if test == "bootstrap" else None
         levels = (LEVEL, 0.01)
-        found = rb.stats.discriminative_power(scores, levels, test, resamples=resamples, seed=seed, progress=slow)
-        rows += found.rows()
+        power = rb.stats.discriminative_power(scores, levels, test, resamples=resamples, seed=seed, progress=slow)
+        rows += power.rows()
     counts = [row | {"column": f"{TESTS[row['test']]}, {1 - row['alpha']:.0%}"} for row in rows]
     tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivot(counts, "measure", "column", "discriminated")}
     answer = f"At level {LEVEL:g} by the t test, {share_of_pairs(at_level(rows, 't'))}"

@@ -49,8 +49,8 @@ def distribution_by_share(
         of_mean = sd / np.sqrt(topics)
         ends = {"low": mean - far * of_mean, "high": mean + far * of_mean}
         exact = rb.probability.distribution_of_sum(of_topics, np.full(of_topics.size, float(q)))
-        held = exact.cdf(ends["high"] + ROUNDING) - exact.cdf(ends["low"] - ROUNDING)
-        more = {"held": held, "from_normal": exact.distance_from_normal()}
+        probability = exact.cdf(ends["high"] + ROUNDING) - exact.cdf(ends["low"] - ROUNDING)
+        more = {"held": probability, "from_normal": exact.distance_from_normal()}
         rows.append({"q": q, "mean": mean, "sd": sd, "sd_of_mean": of_mean} | ends | more)
     widest = max(rows, key=lambda row: row["sd_of_mean"])
     answer = (
@@ -187,5 +187,5 @@ def coverage_by_relevance_ratio(
                     "bias": float((mean - truth).mean()),
                 }
             )
-    told = "; ".join(f"{row['way']} at w = {row['relevance_ratio']:g} {row['coverage']:.1%}" for row in rows)
-    return StudyResult(rows, f"Intervals of {confidence:.0%} hold the true mean: {told}.")
+    coverages = "; ".join(f"{row['way']} at w = {row['relevance_ratio']:g} {row['coverage']:.1%}" for row in rows)
+    return StudyResult(rows, f"Intervals of {confidence:.0%} hold the true mean: {coverages}.")

@@ -111,7 +111,7 @@ ALLOWED: dict[str, tuple[Callable[[float], bool], str]] = {
 class StudyResult(Result):
     """Rows, the answer in words, and the contents of the page."""
 
-    found: Rows
+    table_rows: Rows
     answer: str
     data: Any = None
     """Arrays that figures draw and rows do not hold."""
@@ -122,7 +122,7 @@ class StudyResult(Result):
 
     def rows(self) -> Rows:
         """The rows of the table; a row may lack a column."""
-        return self.found
+        return self.table_rows
 
     def words(self) -> str:
         """The answer, and how it agrees with the paper."""
@@ -131,7 +131,7 @@ class StudyResult(Result):
     @property
     def fields(self) -> tuple[str, ...]:
         """The columns of all rows."""
-        return tuple(dict.fromkeys(key for row in self.found for key in row))
+        return tuple(dict.fromkeys(key for row in self.table_rows for key in row))
 
 
 class Study:
@@ -323,9 +323,9 @@ def studies_called(name: str) -> list[Study]:
     papers, items = {paper.label for paper in papers_called(name)}, items_in(name)
     of_paper = [each for each in STUDIES.values() if any(source.paper in papers for source in each.sources)]
     wanted = {Source(paper, item) for paper in papers for item in items}
-    found = [each for each in of_paper if not items or wanted.intersection(each.sources)]
-    if found:
-        return sorted(found, key=lambda each: each.name)
+    repeating = [each for each in of_paper if not items or wanted.intersection(each.sources)]
+    if repeating:
+        return sorted(repeating, key=lambda each: each.name)
     if of_paper:
         known = sorted({source.item for each in of_paper for source in each.sources if source.paper in papers} - {""})
         raise UsageError(f'No study repeats "{name}". Of this paper: {", ".join(known) or "no single item"}.')
@@ -387,8 +387,8 @@ def compare_printed(
         for row, theirs in both
         if abs(row[value] - theirs) > 0.51 * 10.0**-digits
     ]
-    told = f"; not so: {'; '.join(off)} (see the errata)" if off else ""
-    return tables, f"Of {len(both)} printed values, {len(both) - len(off)} come out to the last digit{told}."
+    missed = f"; not so: {'; '.join(off)} (see the errata)" if off else ""
+    return tables, f"Of {len(both)} printed values, {len(both) - len(off)} come out to the last digit{missed}."
 
 
 BESIDE: dict[str, Any] = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}

@@ -94,10 +94,10 @@ def range_by_persistence(
         printed: dict[str, Any] = {"residual": published.residual, "digits": published.printed.digits}
         known = {"score": f"{published.score}", "p": published.p, "residual": published.residual}
         for to in np.linspace(0.05, 0.95, 19).round(2).tolist():
-            held = rb.rbp.transfer(published.score, published.p, to, method="relaxed", **printed)
+            range_there = rb.rbp.transfer(published.score, published.p, to, method="relaxed", **printed)
             names = ("R_G", "R_L", "R'_G", "R'_L")
             ours = dict(zip(names, (float(one) for one in vectors.scores(to)), strict=True))
-            rows.append(known | {"to": to} | ours | {"low": held.low, "high": held.high})
+            rows.append(known | {"to": to} | ours | {"low": range_there.low, "high": range_there.high})
     wide = max(rows[:19], key=lambda row: row["high"] - row["low"])
     answer = (
         f"A score of {score} at p = {p:g} may be anything from {wide['low']:.3f} to {wide['high']:.3f} at p = "
@@ -222,6 +222,6 @@ def _answer(rows: Rows) -> str:
         own = [row for row in rows if row["topics"] == count]
         shares = {method: np.mean([row[method] for row in own]) for method in METHODS_COMPARED}
         wrong = {method: np.mean([row[f"{method}_wrong"] for row in own]) for method in METHODS_COMPARED}
-        told = ", ".join(f"{method} {shares[method]:.1%} ({wrong[method]:.1%} wrongly)" for method in shares)
-        sentences.append(f"{'One topic' if count == 1 else f'Mean over {count} topics'}: pairs decided {told}.")
+        by_method = ", ".join(f"{method} {shares[method]:.1%} ({wrong[method]:.1%} wrongly)" for method in shares)
+        sentences.append(f"{'One topic' if count == 1 else f'Mean over {count} topics'}: pairs decided {by_method}.")
     return " ".join(sentences)
