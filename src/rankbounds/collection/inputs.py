@@ -33,7 +33,7 @@ from rankbounds.files.named_columns import (
     ColumnNames,
     Columns,
     find_column,
-    holds_both,
+    has_lists,
     list_candidates,
     turn_column,
 )
@@ -153,7 +153,8 @@ class Reading:
 
     def holds_run(self, qrels: Any) -> bool:
         """Do these judgments come as rows that list retrieved documents, too?"""
-        return holds_both(self._columns(qrels), (self._names, QRELS_COLUMNS.renamed(self.columns)))
+        columns, both = self._columns(qrels), (self._names, QRELS_COLUMNS.renamed(self.columns))
+        return all(has_lists(columns, names) and list_candidates(columns, names) for names in both)
 
     def lacking_list(self, qrels: Any) -> str:
         """Return what is missing in rows of expected or of retrieved documents; empty if these are no such rows."""

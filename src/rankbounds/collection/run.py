@@ -24,7 +24,7 @@ from rankbounds.phrases import counted
 
 if TYPE_CHECKING:
     from rankbounds.collection.bands import Rho
-    from rankbounds.collection.order import Order, Precision
+    from rankbounds.collection.order import Order
     from rankbounds.collection.shapes import RunLike
 
 KEEP_ONE = "Keep one entry for each document."
@@ -295,7 +295,6 @@ class Run(PairTable):
         *,
         ties: Order = "trec",
         ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
-        score_precision: Precision = "double",
     ) -> Run:
         """Return the run with its documents in bands that grow with rank, tied inside each band.
 
@@ -306,8 +305,6 @@ class Run(PairTable):
             that you write: 1.1 is eleven tenths.
         ties, ties_key
             As for ``prepare``: the order of documents of equal score before they are put in bands.
-        score_precision : {"double", "single"}, default "double"
-            The precision in which scores are compared.
 
         Returns
         -------
@@ -324,7 +321,7 @@ class Run(PairTable):
         from rankbounds.collection.bands import band_starts
 
         key, order = _order_of_ties(ties, ties_key)
-        in_order = ranked(self, order, score_precision, key)
+        in_order = ranked(self, order, tie_key=key)
         rank = position_in_topic(in_order.pairs)
         band = np.searchsorted(band_starts(rho, int(rank.max(initial=1))), rank, side="right")
         return Run._of_pairs(self.name, in_order.pairs, 1 / band, lambda: rank)

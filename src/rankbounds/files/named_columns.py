@@ -182,11 +182,6 @@ def turn_column(columns: Iterable[str], names: ColumnNames) -> str | None:
     return find_column(header, TURN_NAMES) if has_lists(header, names) else None
 
 
-def holds_both(columns: Iterable[str], names: Sequence[ColumnNames]) -> bool:
-    header = list(columns)
-    return all(has_lists(header, own) and list_candidates(header, own) for own in names)
-
-
 def question_column(columns: Iterable[str], names: ColumnNames) -> str | None:
     own = names.query if names.query != ColumnNames.query else QUESTION_NAMES
     return find_column(columns, own)
