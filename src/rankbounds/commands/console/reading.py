@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -14,7 +13,7 @@ from rankbounds.collection.order import Order, as_tie_key
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.qrels import Qrels
 from rankbounds.collection.run import Run
-from rankbounds.commands.console.messages import doing, progress_on_terminal, say
+from rankbounds.commands.console.messages import doing, say
 from rankbounds.commands.console.options import Option, Options, group_under, options_given
 from rankbounds.commands.console.output import files_given, in_brief, name_and_path
 from rankbounds.errors import UsageError
@@ -221,16 +220,10 @@ def collection_from(
 
 
 def read_runs(options: Options, *, repeated: bool = False) -> list[Run]:
-    jobs, count = runs_from(options, repeated=repeated), progress_on_terminal("files read")
-    if count is None:
-        return reading_from(options).runs(jobs)
-    done = itertools.count(1)
-
-    def counted(run: Run) -> Run:
-        count(next(done), len(jobs))
-        return run
-
-    return reading_from(options).runs([_then(job, counted) for job in jobs])
+    jobs = runs_from(options, repeated=repeated)
+    if len(jobs) > 1:
+        doing(f"reading {len(jobs)} runs")
+    return reading_from(options).runs(jobs)
 
 
 def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool = False) -> TrustedFirst | None:
