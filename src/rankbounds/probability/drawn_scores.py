@@ -1,9 +1,8 @@
 """Any measure under probabilities of relevance: what unjudged documents turn out to be is drawn many times.
 
-Each draw gives every unjudged document one grade, the same in all runs that hold it, and scores the completed lists. A
-document is relevant with its probability, independently of the others; how relevant it then is, is drawn from the
-grades of all relevant documents that are judged. Where probabilities were estimated, each draw takes its own from what
-the estimate leaves open. Draw i of one topic goes with draw i of every other: the mean over topics has draws too.
+A document is relevant with its probability, independently of the others and in all runs alike; how relevant, is drawn
+from the grades of judged relevant documents. Where probabilities were estimated, each draw takes its own from what the
+estimate leaves open. Draw i of one topic goes with draw i of every other: the mean over topics has draws too.
 """
 
 from __future__ import annotations

@@ -100,11 +100,10 @@ class UncertainScore:
         return math.sqrt(variance)
 
     def interval(self, confidence: float, sources: str = "documents", topic: int | None = None) -> tuple[float, float]:
-        """An interval for one topic's score, or for the mean over topics.
+        """An interval for the mean over topics, or one topic's score (where only the mean is calibrated, its bounds).
 
         ``documents``: the score, were all documents judged. ``topics`` and ``both``: the mean over all topics these are
         a sample of, as ``Scores.mean`` gives it, with ``both`` widened by what documents leave open.
-        What is calibrated is the mean: for one topic, the interval is the certain bounds.
         """
         alone = self._interval_of_documents(confidence, topic)
         if topic is not None or sources == "documents":
@@ -293,10 +292,8 @@ def uncertainty(
     groups
         The group of each run, such as its team: ``{run: group}``, or a file with lines of ``run group``. A run without
         one is a group of its own.
-    otherwise
-        The probability of documents that a table lacks.
-    confidence
-        Of the intervals.
+    otherwise, confidence
+        The probability of documents that a table lacks, and the confidence of intervals.
     tail
         Count what lies beyond the ends of the lists in mean and sd too (``low`` and ``high`` always hold it).
     sources

@@ -1,9 +1,7 @@
 """What unjudged documents leave open of the difference between two runs.
 
-Two runs share unjudged documents, and a shared document is relevant for both or for neither. So each document counts
-once, with its net weight: its weight at its rank in A minus that at its rank in B (0 where a list does not hold it).
-
-The bounds that no judgments can leave come from ``evaluation/differences``, and probabilities keep within them.
+A document that both share is relevant for both or for neither: it counts once, with its net weight, that at its rank in
+A minus that in B. The certain bounds come from ``evaluation/differences``, and probabilities keep within them.
 """
 
 from __future__ import annotations
@@ -375,11 +373,10 @@ class SharedUnjudged:
         return np.array([float(unjudged.weight @ values[document]) for unjudged, document in runs])
 
     def _distances(self) -> tuple[Floats, Floats]:
-        """For each pair of runs, summed over documents: the variance of the net weight, and for calibrated
-        probabilities its size times q (1 - q).
+        """By pair, summed over documents: the variance of the net weight, and its size times q (1 - q) if calibrated.
 
-        Documents that one run alone holds are summed run by run; for the others each topic is a matrix of runs by
-        documents. Differences are taken entry by entry, so that a run against itself gives exactly 0.
+        Documents that one run alone holds are summed run by run; for the others each topic is a matrix. Differences are
+        taken entry by entry, so that a run against itself gives exactly 0.
         """
         runs = len(self.of_runs)
         first, second = np.triu_indices(runs, 1)

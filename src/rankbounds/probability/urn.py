@@ -226,14 +226,11 @@ def simulate(
     best, worst, difficulty
         The relevance ratio w of the best and the worst system, the others evenly between on a log scale; and how far
         topics move log w up and down (sd).
-    agreement
-        From 0 (systems rank independently) to 1.
-    ties, grades
-        The share of documents that get the score of the one before; relevant ones have grades 1 to ``grades``.
-    pool_depth, pooled_runs
+    agreement, ties, grades
+        From 0 (systems rank independently) to 1; the share of documents with the score of the one before; relevant ones
+        have grades 1 to ``grades``.
+    pool_depth, pooled_runs, seed
         The pool holds the first ``pool_depth`` documents of ``pooled_runs`` runs drawn at random (else of all).
-    seed
-        Of the draws.
 
     Returns
     -------

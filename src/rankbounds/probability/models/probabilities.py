@@ -95,11 +95,7 @@ def as_relevance_probability(given: Any, otherwise: float | None = None) -> Rele
 
 
 def read_probabilities(path: str, otherwise: float | None = None) -> ByDocument:
-    """Read a file of probabilities by query and document.
-
-    CSV, TSV, JSON lines or Parquet with named columns; without a header ``topic document probability``, or TREC
-    judgments with a probability for a grade.
-    """
+    """Read probabilities of documents: a table with named columns, or lines as those of judgments."""
     try:
         if parquet.is_parquet(path, DOCUMENT_COLUMNS):
             return _by_document(parquet.read_parquet(path, DOCUMENT_COLUMNS), otherwise)

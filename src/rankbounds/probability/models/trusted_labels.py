@@ -65,11 +65,6 @@ def label_probabilities(labels: QrelsLike, truth: QrelsLike, rel: float = 1.0) -
         ``by_pair``, ``{query: {document: probability}}`` for every document that only the labels cover, as
         ``uncertainty(q=...)`` takes it; and ``by_grade``, what that rests on.
 
-    Raises
-    ------
-    DataError
-        For a grade that never meets a trusted judgment: nothing is known of what it means.
-
     Examples
     --------
     >>> import rankbounds as rb
