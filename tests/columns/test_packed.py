@@ -75,7 +75,7 @@ def test_comparisons_of_packed_runs_are_those_of_the_runs(
     held = rb.compare(QRELS, paths, "AP, nDCG@3, RBP(p=0.8)", ties=ties, topics=topics)
     monkeypatch.setattr(inputs, "ROWS_OF_TEXT", 0)
     packed = rb.compare(QRELS, paths, "AP, nDCG@3, RBP(p=0.8)", ties=ties, topics=topics)
-    assert isinstance(packed.evidence.runs[0]._held, PackedPairs)
+    assert isinstance(packed.numbers.evidence.runs[0]._held, PackedPairs)
     assert str(packed) == str(held)
     assert packed.pairs.rows() == held.pairs.rows()
 
