@@ -56,7 +56,7 @@ def run_check(options: Options) -> int | Result:
         if options.qrels is None:
             raise UsageError("Name runs, or judgments.")
         return describe(reading.judgments_from(options))
-    found = check(
+    runs = check(
         reading.runs_from(options),
         None if options.qrels is None else reading.judgments_from(options),
         topics=options.topics_file,
@@ -66,11 +66,11 @@ def run_check(options: Options) -> int | Result:
         measures=options.measures or DEFAULT_MEASURES,
         progress=progress_on_terminal("runs checked"),
     )
-    if options.qrels is None and [run.count("unreadable") for run in found] == [1] and options.runs != [STANDARD_INPUT]:
+    if options.qrels is None and [run.count("unreadable") for run in runs] == [1] and options.runs != [STANDARD_INPUT]:
         with contextlib.suppress(RankboundsError):  # what is no run may be judgments
             return describe(reading.judgments_from(options, options.runs[0]))
-    output.finish(options, found)
-    return 0 if found.ok else 1
+    output.finish(options, runs)
+    return 0 if runs.ok else 1
 
 
 @command(
@@ -161,18 +161,18 @@ def run_explain(options: Options) -> None:
         again = len(repeated) - len(given)
         lines = "1 duplicate line" if again == 1 else f"{again:,} duplicate lines"
         say(f"{given.name}: {lines} left out; of each document, only the first line counts.")
-    found = explain_read(judgments, given, options.trec_output, repeated)
-    rows = found.rows()
+    explained = explain_read(judgments, given, options.trec_output, repeated)
+    rows = explained.rows()
     if options.format in ("csv", "tsv"):
-        for row, explanation in zip(rows, found, strict=True):
+        for row, explanation in zip(rows, explained, strict=True):
             row["also"] = " | ".join(explanation.also)
-    table = found.table()
+    table = explained.table()
     output.write_rows(
         options,
         rows,
-        found.columns,
+        explained.columns,
         table=lambda: table if table.rows else None,
-        below=lambda: "".join(f"{line}\n" for line in found.words().splitlines()),
+        below=lambda: "".join(f"{line}\n" for line in explained.words().splitlines()),
     )
 
 

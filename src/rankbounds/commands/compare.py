@@ -101,11 +101,11 @@ def run_compare(options: Options) -> int:
     _check(options)
     tables = reading.score_tables_from(options) if options.scores else None
     conditions = parse_conditions(options.fail_if, tables.measures if tables else ()) if options.fail_if else []
-    compared, held = measures_from(options, conditions)
+    compared, values_alone = measures_from(options, conditions)
     trusted, evidence, assumed = None, None, Assumptions()
     if tables is not None:
         scores = scoring.tabled_from(options, tables, [condition.measure for condition in conditions])
-        compared = [measure for measure in scores.measures if measure not in held]
+        compared = [measure for measure in scores.measures if measure not in values_alone]
         if not scores.has_judged:
             say("Tables of scores do not show the effect of unjudged or tied documents, so it is left out.")
         clustered = options.clusters or scores.clusters
@@ -120,7 +120,7 @@ def run_compare(options: Options) -> int:
             raise UsageError("--calibrate does not go with --unjudged or --baseline.")
         assumed = Assumptions(**pick(options, *ASSUMPTIONS) | ({"unjudged": trusted.rule} if trusted else {}))
         evidence = Evidence(*reading.collection_from(options, trusted), assumed)
-        scores = evidence.scores([*compared, *held], progress=progress_on_terminal("runs scored"))
+        scores = evidence.scores([*compared, *values_alone], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline or options.format == "json":
             prepared = reading.preparation_from(options)
             made_with = origin_of(evidence.qrels, evidence.assumptions, prepared, evidence.runs)

@@ -56,15 +56,15 @@ def run_collections(options: Options) -> None:
     from rankbounds.comparison.collections.comparison import compare_collections
     from rankbounds.files.writing import reject_inputs
 
-    found = collections_at([output.name_and_path(given) for given in options.collections], options.run_folder)
-    reject_inputs(output.files_given(options, "written"), [path for files in found for path in files.files()])
+    folders = collections_at([output.name_and_path(given) for given in options.collections], options.run_folder)
+    reject_inputs(output.files_given(options, "written"), [path for files in folders for path in files.files()])
     reader = replace(reading.reading_from(options), threads=1)
     compared = call(
         options,
         compare_collections,
         {
             files.name: (files.qrels, reading.prepare_runs(options, files.runs_to_read(reader, options.names)))
-            for files in found
+            for files in folders
         },
         baseline=options.reference,
         progress=progress_on_terminal("collections scored"),

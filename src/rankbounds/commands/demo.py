@@ -64,7 +64,7 @@ def findings(scores: Scores) -> list[str]:
     widest = max(bounds, key=lambda run: bounds[run][1] - bounds[run][0])
     leader = max(bounds, key=lambda run: bounds[run][0])
     low, high = bounds[widest]
-    told = [
+    notes = [
         f'  "{leader}" leads: its {label} is at least {bounds[leader][0]:.4f}.',
         f'  But only {percent(judged[widest])} of the top ten documents of "{widest}" were judged: its {label} lies in '
         f"[{low:.4f}, {high:.4f}], so these judgments cannot tell which of the two is better.",
@@ -72,5 +72,5 @@ def findings(scores: Scores) -> list[str]:
     moved = {run: note.tie_range for run, note in zip(scores.runs, scores.run_notes, strict=True) if note.tie_range}
     if moved:
         most = max(moved, key=lambda run: moved[run])
-        told.append(f'  The order of tied documents alone can change the {label} of "{most}" by {moved[most]:.4f}.')
-    return told
+        notes.append(f'  The order of tied documents alone can change the {label} of "{most}" by {moved[most]:.4f}.')
+    return notes

@@ -61,7 +61,7 @@ def run_judges(options: Options) -> Any:
 
     reader, labels_rel = reading.reading_from(options), labels_rel_from(options)
     trusted, labels = labels_from(options, reader)
-    found = call(
+    comparison = call(
         options,
         compare_judges,
         trusted,
@@ -71,7 +71,7 @@ def run_judges(options: Options) -> Any:
         same_scale=options.same_scale or None,
         trusted_name=options.source,
     )
-    return found if options.details is None else found.details(options.details)
+    return comparison if options.details is None else comparison.details(options.details)
 
 
 def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:

@@ -59,10 +59,10 @@ def run_contributions(options: Options) -> None:
             | {row["measure"]: _contribution(row) for row in shown[at : at + len(labels)]}
             for at in range(0, len(shown), len(labels))
         ]
-        whole = {name: f"{total:.4f}" for name, total in totals.items()}
+        totals_shown = {name: f"{total:.4f}" for name, total in totals.items()}
         columns = (Column(label, label, left=False) for label in ("grade", *labels))
         return build_table(
-            [*documents, {"rank": "", "doc_id": "whole list", "grade": "", **whole}],
+            [*documents, {"rank": "", "doc_id": "whole list", "grade": "", **totals_shown}],
             [Column("rank", left=False), Column("doc_id", "document"), *columns],
         )
 
@@ -108,9 +108,9 @@ def run_crossings(options: Options) -> None:
     if not isinstance(measure, RBP):
         raise UsageError(f"Crossings are found for RBP, not for {measure}.")
     runs = [reading.run_from(options, options.a), reading.run_from(options, options.b)]
-    found = call(options, find_crossings, reading.judgments_from(options), runs, measure=measure)
+    crossings = call(options, find_crossings, reading.judgments_from(options), runs, measure=measure)
     below = f"\nFound between points of p that are {STEP:g} apart; two changes within one step may be missed.\n"
-    output.write_rows(options, found.rows(), found.columns, table=found.table, below=lambda: below)
+    output.write_rows(options, crossings.rows(), crossings.columns, table=crossings.table, below=lambda: below)
 
 
 @command(
@@ -314,12 +314,12 @@ def run_transfer(options: Options) -> None:
     a = published(options.score, options.p, options.residual)
     with mute_solver():
         if options.against is None:
-            comparison, found = None, transfer_published(a, options.to, options.method)
+            comparison, transferred = None, transfer_published(a, options.to, options.method)
         else:
             at = options.to if options.against_p is None else options.against_p
             b = published(options.against, at, options.against_residual)
             comparison = compare_published(a, b, options.to, method=options.method)
-            found = comparison.meetings[0].a
+            transferred = comparison.meetings[0].a
 
     if options.vectors:
         write_vectors(options, a)
@@ -331,8 +331,8 @@ def run_transfer(options: Options) -> None:
         *(Column(name, None) for name in ("high", "p", "residual", "digits", "method", "proven", "verdict")),
         Column("how", left=True),
     )
-    below = "\n" + "\n".join(_sentences(found, comparison)).rstrip("\n") + "\n"
-    output.write_rows(options, published_rows(found, comparison), columns, below=lambda: below)
+    below = "\n" + "\n".join(_sentences(transferred, comparison)).rstrip("\n") + "\n"
+    output.write_rows(options, published_rows(transferred, comparison), columns, below=lambda: below)
     with mute_solver():
         output.write_figure(options, a, marks=(options.to,))
 
@@ -351,11 +351,11 @@ def transfer_measure(options: Options) -> None:
     own = ("p", "against", "digits", "depth", "method", "vectors", "figure")
     for flag in options_given(options, *own):
         raise UsageError(f"{flag} is for RBP; with --measure give --to alone, a measure with a depth.")
-    found = transfer_weights(options.score, options.measure, options.to, residual=options.residual)
-    row = {"score": float(found.score), "measure": str(found.measure), "to": str(found.to)}
-    row |= {"low": found.low, "high": found.high}
-    columns = [Column("score", cell=lambda _: found.score), Column("measure"), Column("to")]
-    columns += [Column("low", "lies in", lambda _: found.within), Column("high", None)]
+    transferred = transfer_weights(options.score, options.measure, options.to, residual=options.residual)
+    row = {"score": float(transferred.score), "measure": str(transferred.measure), "to": str(transferred.to)}
+    row |= {"low": transferred.low, "high": transferred.high}
+    columns = [Column("score", cell=lambda _: transferred.score), Column("measure"), Column("to")]
+    columns += [Column("low", "lies in", lambda _: transferred.within), Column("high", None)]
     unjudged = "may gain as much" if options.residual else "count as non-relevant"
     below = f"\nFor every ranking whose documents gain from 0 to 1; unjudged documents {unjudged}.\n"
     output.write_rows(options, [row], columns, below=lambda: below)
@@ -375,7 +375,7 @@ def write_vectors(options: Options, published: Published) -> None:
     output.write_rows(options, rows, columns)
 
 
-def _sentences(found: Transferred, comparison: PublishedComparison | None) -> list[str]:
+def _sentences(transferred: Transferred, comparison: PublishedComparison | None) -> list[str]:
     sentences = []
     if comparison is not None:
         for meeting in comparison.meetings:
@@ -385,16 +385,16 @@ def _sentences(found: Transferred, comparison: PublishedComparison | None) -> li
                 sure = "by the greedy range, which can err" if meeting.a.method == "greedy" else "whatever the rankings"
                 sentences.append(f"At p={meeting.p:g} system {meeting.verdict} is better, {sure}.")
         sentences.extend(comparison.advice)
-    if found.published.topics == 1:
+    if transferred.published.topics == 1:
         sentences.append("Taken as the score of one ranked list; for a mean over topics add --topics.")
-    if found.published.residual is None:
+    if transferred.published.residual is None:
         sentences.append("No residual was given: unjudged documents count as non-relevant at every p.")
     return sentences
 
 
-def published_rows(found: Transferred, comparison: PublishedComparison | None) -> list[dict[str, Any]]:
+def published_rows(transferred: Transferred, comparison: PublishedComparison | None) -> list[dict[str, Any]]:
     """A row for each system, where they are compared at each persistence."""
-    ranges: list[tuple[str, Transferred, str | None]] = [("A", found, None)]
+    ranges: list[tuple[str, Transferred, str | None]] = [("A", transferred, None)]
     if comparison is not None:
         ranges = [(name, one, met.verdict) for met in comparison.meetings for name, one in (("A", met.a), ("B", met.b))]
     return [

@@ -106,10 +106,10 @@ class Desk:
             if grade not in self.grades:
                 raise UsageError(f"The grades are {', '.join(map(decimal, self.grades))}, not {grade:g}.")
             self._look_at_file()
-            held, own, note = self.file.grade(pair), self.journal.for_the_file(pair), ""
-            beside = held is not None and own is None
-            if held is not None and own is None:
-                note = f"The file keeps its grade {decimal(held)} for this document; yours is saved in the journal."
+            in_file, own, note = self.file.grade(pair), self.journal.for_the_file(pair), ""
+            beside = in_file is not None and own is None
+            if in_file is not None and own is None:
+                note = f"The file keeps its grade {decimal(in_file)} for this document; yours is saved in the journal."
             else:
                 self.file.reject_unheld(pair, grade, judge)
                 if own is not None and own.judge != judge:
@@ -184,14 +184,14 @@ class Desk:
         What went into the file once and was changed there since is somebody's work, and stays; what the file lacks is
         added.
         """
-        given, held = self.journal.given_to_file(pair), self.file.grade(pair)
-        ours = self.journal.is_pending(pair) and held in [entry.grade for entry in given]
-        if not given or (held is not None and not ours):
+        given, in_file = self.journal.given_to_file(pair), self.file.grade(pair)
+        ours = self.journal.is_pending(pair) and in_file in [entry.grade for entry in given]
+        if not given or (in_file is not None and not ours):
             return
         wanted = self.journal.for_the_file(pair)
-        if wanted is None and held is not None:
+        if wanted is None and in_file is not None:
             self.file.take_back(pair, given[-1].before)
-        elif wanted is not None and wanted.grade is not None and held != wanted.grade:
+        elif wanted is not None and wanted.grade is not None and in_file != wanted.grade:
             self.file.put(pair, wanted.grade, wanted.judge)
 
     def _write_in_background(self) -> None:
@@ -321,7 +321,7 @@ class Desk:
         Grades of other judges are not shown: whoever gives a second opinion should not know the first.
         """
         query, documents = self.settings.queries.get(query_id), self.settings.documents
-        found = []
+        shown_runs = []
         for run in runs:
             rows: list[dict[str, Any]] = []
             for doc_id, _ in run[query_id][:SHOWN_DOCUMENTS] if query_id in run.query_ids else ():
@@ -329,8 +329,8 @@ class Desk:
                 said = {"title": text.title, "snippet": snippet(text.text, query.text if query else "")} if text else {}
                 own = self.journal.opinions((query_id, doc_id)).get(judge)
                 rows.append({"doc_id": doc_id, "grade": own and own.grade, "title": "", "snippet": "", **said})
-            found.append({"run": run.name, "documents": rows})
-        return found
+            shown_runs.append({"run": run.name, "documents": rows})
+        return shown_runs
 
     def progress(self, judge: str) -> dict[str, Any]:
         with self._lock:
@@ -358,11 +358,11 @@ def check_name(judge: str) -> None:
         raise UsageError(f"A judge's name has 1 to {LONGEST_NAME} letters, not {shown(judge)}.")
 
 
-def _grades_of(held: Sequence[float]) -> dict[float, str]:
+def _grades_of(grades: Sequence[float]) -> dict[float, str]:
     """The grades to choose from: all whole ones up to the largest of the file, or just those that it has."""
-    if all(grade == int(grade) and grade <= 9 for grade in held):
-        return _whole_grades(int(max(held, default=1) or 1))
-    return dict.fromkeys([0.0, *(grade for grade in held if grade > 0)], "")
+    if all(grade == int(grade) and grade <= 9 for grade in grades):
+        return _whole_grades(int(max(grades, default=1) or 1))
+    return dict.fromkeys([0.0, *(grade for grade in grades if grade > 0)], "")
 
 
 def _whole_grades(most: int) -> dict[float, str]:

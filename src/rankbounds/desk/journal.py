@@ -189,8 +189,8 @@ class Journal:
 
     def judged(self) -> list[Entry]:
         if self._judged is None:
-            held = (entry for pair in self.by_pair for entry in self.opinions(pair).values())
-            self._judged = sorted(held, key=lambda entry: entry.number)
+            standing = (entry for pair in self.by_pair for entry in self.opinions(pair).values())
+            self._judged = sorted(standing, key=lambda entry: entry.number)
         return self._judged
 
     # ---- what the file is to hold ----

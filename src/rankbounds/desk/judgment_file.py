@@ -321,6 +321,6 @@ def _split_records(content: bytes, *, in_quotes: bool) -> tuple[list[bytes], lis
         else:
             records.append([line])
         inside ^= in_quotes and line.count(b'"') % 2 == 1
-    whole = [b"".join(lines) for lines in records]
-    bodies = [record.removesuffix(b"\n").removesuffix(b"\r") if record.endswith(b"\n") else record for record in whole]
-    return bodies, [record[len(body) :] for record, body in zip(whole, bodies, strict=True)]
+    joined = [b"".join(lines) for lines in records]
+    bodies = [record.removesuffix(b"\n").removesuffix(b"\r") if record.endswith(b"\n") else record for record in joined]
+    return bodies, [record[len(body) :] for record, body in zip(joined, bodies, strict=True)]

@@ -61,13 +61,13 @@ def audit_so_far(
             return [], goal | {"headline": "The interval appears with the first judgment."}
         names = [run.name for run in runs]
         named = [runs[run] for run in question.runs_among(names)]  # in this order, which says who is the baseline
-        found = audit(
+        audited = audit(
             reader.judgments(labels), sample, named, measure, difference=True, sequential=True, judgments=judgments,
             gain=chosen.gain, ties=chosen.ties, score_precision=chosen.score_precision,
         )  # fmt: skip
-        rows, notes = found.rows(), found.notes()
+        rows, notes = audited.rows(), audited.notes()
     goal["settled"] = all(row["decided"] for row in rows)
-    verdict = found.settled(rows)
+    verdict = audited.settled(rows)
     goal["headline"] = f"{verdict} You may stop here." if goal["settled"] else verdict
     if len(rows) == 1:
         (row,) = rows

@@ -106,8 +106,8 @@ class Office:
         elif what == "undo":
             done = {"undone": desk.undo(judge, key).shown(), "note": ""}
         holding = message.get("holding")
-        held = (str(holding[0]), str(holding[1])) if isinstance(holding, list) and len(holding) == 2 else None
-        handed = desk.next_for(judge, _text(message, "page"), held)
+        held_pair = (str(holding[0]), str(holding[1])) if isinstance(holding, list) and len(holding) == 2 else None
+        handed = desk.next_for(judge, _text(message, "page"), held_pair)
         goal = self.planning and self.planning.goal()
         return done | {"next": handed, "progress": desk.progress(judge), "goal": goal}
 
@@ -119,10 +119,10 @@ def _file(path: str) -> bytes:
 
 
 def _text(message: dict[str, Any], name: str) -> str:
-    held = message.get(name, "")
-    if not isinstance(held, str):
+    text = message.get(name, "")
+    if not isinstance(text, str):
         raise UsageError(f'"{name}" should be text.')
-    return held
+    return text
 
 
 def _pair(message: dict[str, Any]) -> Pair:

@@ -197,12 +197,12 @@ def persistence_of(observed: Observed, thinning: Thinning) -> dict[str, Any]:
 
     def one_run(sums: Floats, lists: Lists) -> dict[str, Any]:
         last = int(np.flatnonzero(sums.any(axis=0)).max(initial=0)) + 1
-        kind = ("<u2" if sums.max() < 1 << 16 else "<u4") if whole and sums.max() < 1 << 32 else "<f8"
+        kind = ("<u2" if sums.max() < 1 << 16 else "<u4") if in_integers and sums.max() < 1 << 32 else "<f8"
         return {"sums": pack(sums[:, :last], kind), "lengths": sorted(Counter(lists.lengths).items())}
 
     shown = [observed.runs[run] for run in thinning.runs]
     sums = [coefficients(lists) for lists in shown]
-    whole = all((one == np.rint(one)).all() for one in sums)
+    in_integers = all((one == np.rint(one)).all() for one in sums)
     return {
         "measure": str(observed.rbp),
         "p": observed.rbp.p,
@@ -214,10 +214,10 @@ def persistence_of(observed: Observed, thinning: Thinning) -> dict[str, Any]:
 
 def pack(array: Any, kind: str = "<f8") -> dict[str, Any]:
     """An array as the page reads it: type, shape, and its bytes, deflated (RFC 1951) and in base64."""
-    held = np.ascontiguousarray(array, dtype=kind)
+    values = np.ascontiguousarray(array, dtype=kind)
     deflating = zlib.compressobj(7, wbits=-15)  # (9 takes ten times as long for 2% less)
-    squeezed = deflating.compress(held.tobytes()) + deflating.flush()
-    return {"type": kind[1:], "shape": list(held.shape), "data": base64.b64encode(squeezed).decode("ascii")}
+    squeezed = deflating.compress(values.tobytes()) + deflating.flush()
+    return {"type": kind[1:], "shape": list(values.shape), "data": base64.b64encode(squeezed).decode("ascii")}
 
 
 @dataclass(frozen=True)
@@ -244,14 +244,14 @@ class Beside:
         """
         if evidence is None or len(runs) * len(topics) > MOST_LISTS:
             return None
-        found = [first_documents(evidence, run) for run in runs]
-        listed = [[documents.get(topic, []) for topic in topics] for documents in found]
+        firsts = [first_documents(evidence, run) for run in runs]
+        listed = [[documents.get(topic, []) for topic in topics] for documents in firsts]
         texts: dict[str, dict[str, list[str]]] = {}
         if self.documents:
-            held, asked = DocumentTexts(self.documents), self.query_texts(topics)
+            known, asked = DocumentTexts(self.documents), self.query_texts(topics)
             for at, topic in enumerate(topics):
                 for document in dict.fromkeys(doc for documents in listed for doc in documents[at]):
-                    if text := held.text(document):
+                    if text := known.text(document):
                         said = snippet(text.text, asked.get(topic, ""))
                         texts.setdefault(topic, {})[document] = [shorten(text.title, LONGEST_TITLE), said]
         return {"documents": listed, "texts": texts}
@@ -283,10 +283,10 @@ def first_documents(evidence: Evidence, name: str) -> dict[str, list[str]]:
     """List the first documents of one run by topic, in the order in which they were scored."""
     assumed = evidence.assumptions
     run = ranked(evidence.runs[evidence.names.index(name)], assumed.order, assumed.score_precision, assumed.ties_key)
-    found: dict[str, list[str]] = {}
+    by_topic: dict[str, list[str]] = {}
     for topic, document, _ in run.take((position_in_topic(run.pairs) <= SHOWN_DOCUMENTS).nonzero()[0]):
-        found.setdefault(topic, []).append(document)
-    return found
+        by_topic.setdefault(topic, []).append(document)
+    return by_topic
 
 
 def shorten(text: str, longest: int) -> str:
@@ -303,7 +303,7 @@ def snippet(text: str, query: str) -> str:
     if len(line) <= LONGEST_SNIPPET:
         return line
     stems = {word[:5] for word in WORD.findall(query.casefold())}
-    hits = [(found.start(), found[0][:5]) for found in WORD.finditer(line.casefold()) if found[0][:5] in stems]
+    hits = [(word.start(), word[0][:5]) for word in WORD.finditer(line.casefold()) if word[0][:5] in stems]
     best, begin = 0, 0
     for at, (start, _) in enumerate(hits):
         near = hits[at : at + LONGEST_SNIPPET // 4]  # (a word and a space take four letters or more)

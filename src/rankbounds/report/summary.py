@@ -151,7 +151,7 @@ def doubts_of(scores: Scores, compared: Comparison | None, evidence: Evidence | 
         least, most = merit_of_range(low, high, measure)
         return tolerant_difference(most, least[leader])
 
-    found = []
+    doubts = []
     for at, measure in enumerate(scores.measures):
         leader = next(run for run in order if run in leading(scores, at))
         others = np.arange(len(scores.runs)) != leader
@@ -165,5 +165,5 @@ def doubts_of(scores: Scores, compared: Comparison | None, evidence: Evidence | 
             unjudged[near] = evidence.greatest_leads(measure, near, leader)
             for name, lead in (("ties", within_reach(ends[0, :, at], ends[1, :, at], measure)), ("unjudged", unjudged)):
                 row[name] = [int((~np.isnan(lead[others])).sum()), int((lead[others] > 0).sum())]
-        found.append(row)
-    return found
+        doubts.append(row)
+    return doubts

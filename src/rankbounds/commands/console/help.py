@@ -143,8 +143,8 @@ def completion_script(parser: Parser, shell: str) -> str:
             action.complete = shtab.DIRECTORY if option.file == "folder" else shtab.FILE  # type: ignore[attr-defined]
         elif words and option.type is None:
             action.choices = words
-    made: str = shtab.complete(parser, shell)
-    return made
+    script: str = shtab.complete(parser, shell)
+    return script
 
 
 # ---- what was probably meant ----

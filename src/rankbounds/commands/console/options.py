@@ -71,7 +71,7 @@ class Option:
         names = shown.strip("[]" if may_lack else "").removesuffix(" ...").split()
         one = "?" if may_lack else None if len(names) == 1 else len(names)
         long = next((flag for flag in flags if flag.startswith("--")), None)
-        found: dict[str, Any] = {
+        derived: dict[str, Any] = {
             "flags": flags,
             "names": names,
             "nargs": ("*" if may_lack else "+") if several else one,
@@ -82,15 +82,15 @@ class Option:
         }
         if names and "|" in names[0]:
             choices = names[0].split("|")
-            found |= {"words": self.words or choices, "default": self.default or choices[0], "closed": True}
+            derived |= {"words": self.words or choices, "default": self.default or choices[0], "closed": True}
         if self.type is None and type(self.default) in (int, float):
-            found["type"] = type(self.default)
-        for name, value in found.items():
+            derived["type"] = type(self.default)
+        for name, value in derived.items():
             object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle all but the functions, which are only needed for parsing."""
-        return {name: None if callable(held) else held for name, held in vars(self).items()}
+        return {name: None if callable(value) else value for name, value in vars(self).items()}
 
     def text_for(self, command: str) -> str:
         """What the help of a command shows: one line, unless it is an everyday option or explained there alone."""

@@ -264,8 +264,8 @@ def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ())
     if wanted:
         return scores[wanted]
     scored = (scores.value == scores.value).any(axis=1).all(axis=0)
-    whole = [measure for measure, by_all in zip(scores.measures, scored.tolist(), strict=True) if by_all]
-    usual = [measure for measure in parse_measures(DEFAULT_MEASURES) if measure in whole] or whole
+    scored_by_all = [measure for measure, by_all in zip(scores.measures, scored.tolist(), strict=True) if by_all]
+    usual = [measure for measure in parse_measures(DEFAULT_MEASURES) if measure in scored_by_all] or scored_by_all
     if not usual or len(usual) == len(known):
         return scores
     others = [label for label in known if label not in map(str, usual)]
