@@ -28,7 +28,8 @@ import pyarrow
 import rankbounds as rb
 from rankbounds.errors import Place
 from rankbounds.evaluation.engines.spark import evaluation, sources, tasks
-from rankbounds.files.named_columns import NAME_THE_RUN
+from rankbounds.files.named_columns import NAME_THE_RUN, RUN_COLUMNS
+from rankbounds.files.topic_batches import LargeFile
 from same_outcome import assert_same_outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own warnings are not ours to turn into errors
@@ -196,6 +197,21 @@ def test_frames_with_rows_in_any_order(frames):
     assert on_spark(qrels, several, MEASURES).runs == ["a", "c", "run"]
 
 
+def test_parquet_is_cut_for_tasks_where_topics_end(spark_session, tmp_path, monkeypatch):
+    """Groups of rows are shared out; a table that mixes its topics is read again as a whole."""
+    monkeypatch.setattr(sources, "STRETCH_BYTES", (2000, 2000))
+    qrels, rows = collection(7, topics=20, runs=("a",))
+    local = rb.evaluate(qrels, {"run": by_name(rows)["a"]}, MEASURES)
+    table = polars.DataFrame([row[:3] for row in rows], schema=["query_id", "doc_id", "score"], orient="row")
+    path = tmp_path / "run.parquet"
+    for mixed in (True, False):
+        if not mixed:
+            monkeypatch.setattr(evaluation, "together", forbidden)
+        (table.sample(fraction=1, shuffle=True, seed=1) if mixed else table).write_parquet(path, row_group_size=40)
+        assert len(LargeFile(str(path), RUN_COLUMNS, 2000).stretches(2000)) > 5
+        assert_same(on_spark(qrels, path, MEASURES), local)
+
+
 def forbidden(*_, **__):
     raise AssertionError("there is no need to read this again")
 
@@ -236,8 +252,9 @@ def lines_of(rows, tag):
 
 
 def test_files_of_every_kind_in_a_folder(spark_session, tmp_path, monkeypatch):
-    """Plain, gzip, bzip2, xz, Zstandard, csv, Parquet; ids of any encoding."""
+    """Plain, gzip, bzip2, xz, Zstandard, csv, Parquet; large files are cut where topics end; ids of any encoding."""
     zstandard = pytest.importorskip("zstandard")
+    monkeypatch.setattr(sources, "STRETCH_BYTES", (200, 400))
     qrels, rows = collection(3, topics=6, runs=("a",))
     rows = [(query.replace("q1", "qé"), doc, score, run) for query, doc, score, run in rows]
     judged = "".join(f"{query.replace('q1', 'qé')} 0 {doc} {grade:g}\n" for query, doc, grade in qrels)
@@ -275,19 +292,22 @@ def test_files_of_every_kind_in_a_folder(spark_session, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("order", ["by topic", "any"])
-def test_a_file_is_one_task(spark_session, tmp_path, monkeypatch, order):
-    """Its topics may be mixed; it is not read again."""
-    monkeypatch.setattr(evaluation, "together", forbidden)
+def test_files_that_are_cut_for_tasks(spark_session, tmp_path, monkeypatch, order):
+    """A file that mixes its topics is read again as a whole; one that keeps them together is not."""
+    monkeypatch.setattr(sources, "STRETCH_BYTES", (200, 400))
     qrels, rows = collection(3, topics=5, runs=("mine",))
     if order == "any":
         random.Random(3).shuffle(rows)
+    else:
+        monkeypatch.setattr(evaluation, "together", forbidden)
     (tmp_path / "run").write_bytes(lines_of(rows, "tag").rstrip())
     (tmp_path / "qrels").write_text("".join(f"{query} 0 {doc} {grade:g}\n" for query, doc, grade in qrels))
     files = tmp_path / "qrels", tmp_path / "run"
     assert_same(on_spark(*files, MEASURES), rb.evaluate(*files, MEASURES))
 
 
-def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path):
+def test_errors_come_from_tasks_with_all_their_parts(spark_session, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "STRETCH_BYTES", (32, 64))
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n3 0 z 1\n")
     run, path = "1 Q0 a 1 2 t\n# so\n2 Q0 a 1 2 t\n2 Q0 b 1 1 t\n", tmp_path / "run"
     for more, told in (
@@ -349,7 +369,8 @@ def test_what_is_wrong_with_frames_is_one_sentence(spark_session, given, told):
     assert "java" not in str(raised.value)
 
 
-def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path):
+def test_lenient_reading_counts_what_it_leaves_out(spark_session, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "STRETCH_BYTES", (32, 64))
     lines = [
         "1 Q0 a 1 9 t",
         "1 Q0 b 2 high t",

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 import machine
 import rankbounds as rb
 from rankbounds.cli import main
+from rankbounds.collection.inputs import run_in
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines import streaming
 from rankbounds.evaluation.engines.streaming import scratch_folder
@@ -190,6 +191,24 @@ def test_pieces_are_small_and_hold_whole_topics(tmp_path):
     assert sum(len(piece.pairs) for piece in pieces) == len(run.read_text().splitlines())
     topics = [topic for piece in pieces for topic in piece.pairs.topics]
     assert len(topics) == len(set(topics))
+
+
+def test_stretches_of_a_file_hold_whole_topics(tmp_path):
+    """All lines or rows in their order, whichever bytes a stretch would begin at."""
+    for kind in ("plain", "parquet"):
+        _, run = written(tmp_path, *lines(2), kind)
+        if kind == "parquet":
+            polars.read_parquet(run).write_parquet(run, row_group_size=90)
+        file = LargeFile(str(run), RUN_COLUMNS, 4096)
+        for size in (1000, 5000, 12_345, 1 << 20):
+            stretches = file.stretches(size)
+            assert (len(stretches) == 1) == (size == 1 << 20)
+            assert all(end == begin for (_, end), (begin, _) in itertools.pairwise(stretches))
+            pieces = [piece for begin, end in stretches for piece in file.grouped(begin, end)]
+            runs = [run_in(piece, "run") for piece in pieces]
+            assert [row for part in runs for row in part] == list(rb.read_run(run))
+            topics = [topic for part in runs for topic in part.query_ids]
+            assert len(topics) == len(set(topics))
 
 
 def test_a_table_of_several_runs_is_refused_as_in_memory(tmp_path):

@@ -7,6 +7,7 @@ import glob
 import io
 import os
 from collections.abc import Callable, Iterator
+from itertools import accumulate, pairwise
 from typing import Any
 
 from rankbounds.errors import DataError
@@ -112,8 +113,8 @@ def shape_of(path: str) -> tuple[list[str], int]:
         return list(file.schema_arrow.names), int(file.metadata.num_rows)
 
 
-def frames_of(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
-    """Yield frames of these columns with up to so many rows each."""
+def frames_of(path: str, wanted: list[str], rows: int, begin: int = 0, end: int | None = None) -> Iterator[Any]:
+    """Yield frames of these columns with up to so many rows each, from row ``begin`` to before row ``end``."""
     import polars
 
     if _pyarrow_parquet() is None:
@@ -122,6 +123,32 @@ def frames_of(path: str, wanted: list[str], rows: int) -> Iterator[Any]:
                 yield polars.scan_parquet(path).select(wanted).slice(at, rows).collect()
         return
     with _opened(path) as file:
-        for batch in file.iter_batches(rows, columns=wanted):
+        starts = _group_starts(file)
+        last = starts[-1] if end is None else end
+        groups = [group for group, (at, to) in enumerate(pairwise(starts)) if at < last and to > begin]
+        at = starts[groups[0]] if groups else 0
+        for batch in file.iter_batches(rows, row_groups=groups, columns=wanted):
+            mine = batch.slice(max(0, begin - at), max(0, min(last - at, batch.num_rows) - max(0, begin - at)))
             # Without what else the file says of its columns: polars cannot take it where it is damaged.
-            yield polars.from_arrow(type(batch).from_arrays(batch.columns, names=batch.schema.names))
+            yield polars.from_arrow(type(mine).from_arrays(mine.columns, names=mine.schema.names))
+            at += batch.num_rows
+
+
+def _group_starts(file: Any) -> list[int]:
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.metadata.num_row_groups)]
+    return [0, *accumulate(sizes)]
+
+
+def starts_of_ids(path: str, column: str, rows: int) -> list[int]:
+    """Return rows at least so far apart where the id in a column changes, from 0 to the number of rows."""
+    import pyarrow.compute
+
+    edges = [0]
+    with _opened(path) as file:
+        *starts, end = _group_starts(file)
+        for group, start in enumerate(starts):
+            if start - edges[-1] >= rows:
+                ids = file.read_row_group(group, columns=[column]).column(0)
+                other = pyarrow.compute.index(pyarrow.compute.not_equal(ids, ids[0]), True).as_py()
+                edges += [start + other] if other > 0 else []
+    return [*edges, end]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import itertools
+import math
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,11 +53,28 @@ def first_fields(path: str) -> tuple[list[bytes], Place]:
     raise NothingReadError(path, "the file has no line of data.")
 
 
-def blocks_of_lines(path: str, size: int) -> Iterator[tuple[bytes, int]]:
-    """Yield a text file in blocks of whole lines, and how many lines precede each."""
-    before = 0
-    with stream(path) as file:
-        content = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+@dataclass
+class _Stretch:
+    """The next ``left`` bytes of an open file."""
+
+    file: IO[bytes]
+    left: float
+
+    def read(self, size: int) -> bytes:
+        block = self.file.read(int(min(size, self.left)))
+        self.left -= len(block)
+        return block
+
+
+def blocks_of_lines(path: str, size: int, begin: int = 0, end_of_all: int | None = None) -> Iterator[tuple[bytes, int]]:
+    """Yield a text file, or a stretch of whole lines, in blocks of whole lines, and how many lines precede each."""
+    before, content = 0, b""
+    with stream(path) as opened:
+        if begin:
+            opened.seek(begin)
+        file = _Stretch(opened, math.inf if end_of_all is None else end_of_all - begin)
+        if not begin:
+            content = read_fully(file, len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
         while content := content + read_fully(file, max(0, size - len(content))):
             end = content.find(b"\n", size - 1) + 1
             if not end:
@@ -84,7 +103,7 @@ def _newlines(content: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(content, dtype=np.uint8) == 10))
 
 
-def _rest_of_line(file: IO[bytes]) -> Iterator[bytes]:
+def _rest_of_line(file: _Stretch) -> Iterator[bytes]:
     while more := file.read(1 << 16):
         yield more if b"\n" in more or more[-1:].strip() else more.rstrip() + b" "  # of many blanks one
         if b"\n" in more:
@@ -106,7 +125,7 @@ def queries_of(text: Text) -> tuple[Ints, Ids]:
     return used, Ids(text.buffer, start, past(start, text.buffer, 1, blanks=False) - start)
 
 
-def read_fully(file: IO[bytes], size: int) -> bytes:
+def read_fully(file: IO[bytes] | _Stretch, size: int) -> bytes:
     """Read so many bytes, or all there are; a file may give fewer at a time."""
     blocks = []
     while size and (block := file.read(min(size, READ_BYTES))):
@@ -181,19 +200,43 @@ class LargeFile:
                 size += len(block)
         return size
 
-    def grouped(self) -> Iterator[Columns]:
+    def stretches(self, size: int) -> list[tuple[int, int]]:
+        """Divide the file into stretches of about so many bytes of text, at boundaries of topics."""
+        if self.parquet:
+            with parquet.report_damage(self.path):
+                query = named_columns.find_column(parquet.shape_of(self.path)[0], self.names.query)
+                assert query is not None
+                return list(itertools.pairwise(parquet.starts_of_ids(self.path, query, size // ROW_BYTES)))
+        end, edges = self.size(), [0]
+        with open(self.path, "rb") as file:
+            for begin in range(size, end, size):
+                file.seek(max(begin, edges[-1]) - 1)
+                file.readline()
+                at, topic = file.tell(), None
+                while line := file.readline():
+                    fields = line.split(None, 1)
+                    if fields and not fields[0].startswith(b"#"):
+                        if topic not in (None, fields[0]):
+                            break
+                        topic = fields[0]
+                    at = file.tell()
+                if edges[-1] < at < end:
+                    edges.append(at)
+        return list(itertools.pairwise([*edges, end]))
+
+    def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Columns]:
         """Yield the file in pieces of whole topics; raise as soon as a topic turns up again in a later piece."""
         closed: Words = np.empty(0, dtype=np.uint64)
-        for piece in (self._grouped_frames if self.parquet else self._grouped_lines)():
+        for piece in (self._grouped_frames if self.parquet else self._grouped_lines)(begin, end):
             new = Ids.of(piece.pairs.topics).hashes()
             if closed.size and (closed.take(np.searchsorted(closed, new), mode="clip") == new).any():
                 raise MixedTopicsError  # two topics may share a hash: to split the file is right then, too
             closed = np.sort(np.concatenate([closed, new]))
             yield piece
 
-    def _grouped_lines(self) -> Iterator[Columns]:
+    def _grouped_lines(self, begin: int, end: int | None) -> Iterator[Columns]:
         first_line, parts, wanted = self._first_line(), list[bytes](), 0
-        for block, _ in blocks_of_lines(self.path, self.piece_bytes):
+        for block, _ in blocks_of_lines(self.path, self.piece_bytes, begin, end):
             parts.append(lines_of_data(block))
             if sum(map(len, parts)) < wanted:
                 continue  # one topic, and no end of it yet
@@ -227,11 +270,11 @@ class LargeFile:
         lines = trec.read_lines(text, lambda *_: layout, lenient=self.lenient, threads=self.threads, distinct=distinct)
         return replace(lines, tag=tag)
 
-    def _grouped_frames(self) -> Iterator[Columns]:
+    def _grouped_frames(self, begin: int, end: int | None) -> Iterator[Columns]:
         import polars
 
-        carried, before = None, 0
-        for rows in self._frames():
+        carried, before = None, begin
+        for rows in self._frames(begin, end):
             frame = rows if carried is None else polars.concat([carried, rows], how="vertical_relaxed")
             group = frame[named_columns.find_column(frame.columns, self.names.query)].rle_id()
             whole = int(group.search_sorted(group[-1]))
@@ -248,11 +291,12 @@ class LargeFile:
             raise UsageError(f"{self.path}: rows with lists of ids are read in memory: use --engine local.")
         return named_columns.wanted_columns(columns, self.names, self.path)
 
-    def _frames(self) -> Iterator[Any]:
+    def _frames(self, begin: int = 0, end: int | None = None) -> Iterator[Any]:
         wanted = self._wanted_columns()
         step = max(1, self.piece_bytes // ROW_BYTES)
         with parquet.report_damage(self.path):
-            yield from (frame for frame in parquet.frames_of(self.path, wanted, step) if len(frame))
+            for path in parquet.files_of(self.path):
+                yield from (frame for frame in parquet.frames_of(path, wanted, step, begin, end) if len(frame))
 
     def split(self, parts: int, scratch: Path) -> list[Path | None]:
         """Split the file by topic into files in ``scratch``; a topic has the same part in every file."""

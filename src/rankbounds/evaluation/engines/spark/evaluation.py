@@ -136,7 +136,9 @@ class _Job:
         for found in self._find(sources, again):
             number, source = found.source, sources[found.source]
             self.said += found.said
-            if isinstance(found.scored, RankboundsError):
+            if found.scored is None or (source.is_cut and isinstance(found.scored, RankboundsError)):
+                self.again.add(number)
+            elif isinstance(found.scored, RankboundsError):
                 self.errors.setdefault(number, found.scored)
             else:
                 place = f'run "{found.run}"' if found.run else source.place

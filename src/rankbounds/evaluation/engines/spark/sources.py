@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.collection.inputs import Reading
-from rankbounds.errors import DataError, UsageError
+from rankbounds.errors import DataError, RankboundsError, UsageError
 from rankbounds.evaluation.engines.pieces import check_one_file, named_runs
 from rankbounds.evaluation.engines.spark.tasks import (
+    PIECE_BYTES,
     FilePart,
     FrameRows,
     context_of,
     first_sentence,
     without_scheme,
 )
+from rankbounds.files.compression import is_compressed
+from rankbounds.files.formats import pair_of_names
 from rankbounds.files.named_columns import RUN_COLUMNS, found_columns
 from rankbounds.files.opening import STANDARD_INPUT, expand, is_pipe, plain_name
+from rankbounds.files.topic_batches import LargeFile
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TABLE_ENDINGS = (".parquet", ".parq")
 WRITTEN_BY_SPARK = "_SUCCESS"
+STRETCH_BYTES = 1 << 22, 1 << 26
+"""Of text, at least and at most, in the stretches into which a large file is cut for several tasks."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,11 @@ class Source:
     frame: DataFrame | None = None
     rows: FrameRows | None = None
     contents: DataFrame | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Are its parts stretches of one file?"""
+        return len(self.parts) > 1 and self.parts[0].end is not None
 
 
 def is_frame(given: Any) -> bool:
@@ -120,14 +132,30 @@ def _source_of_path(
             parts = [FilePart(number, file, Path(file).stat().st_size, local) for file in files]
             return Source(local, name, label, parts)
     elif local is not None:
-        return Source(local, name, label, [FilePart(number, local, Path(local).stat().st_size, local)])
+        whole = FilePart(number, local, Path(local).stat().st_size, local)
+        stretches = [] if reading.lenient else _stretches(session, local, reading)
+        parts = [replace(whole, begin=begin, end=end) for begin, end in stretches]
+        return Source(local, name, label, parts if len(parts) > 1 else [whole])
     elif path.rstrip("/").endswith(TABLE_ENDINGS):
         return source_of_frame(session.read.parquet(path), name, reading, need_rank=need_rank, path=path)
     return Source(path, name, label, contents=session.read.format("binaryFile").load(path).select("path", "content"))
 
 
+def _stretches(session: SparkSession, path: str, reading: Reading) -> list[tuple[int, int]]:
+    """Cut a large file at topics for several tasks; empty if it cannot be cut."""
+    file = LargeFile(path, RUN_COLUMNS.renamed(reading.columns), PIECE_BYTES)
+    with contextlib.suppress(RankboundsError):  # the task that reads the file says what is wrong with it
+        if pair_of_names(reading.formats)[1] in (None, "trec", "parquet") and not is_compressed(path):
+            file.check()
+            share = file.size() // (2 * context_of(session).defaultParallelism) + 1
+            return file.stretches(min(max(share, STRETCH_BYTES[0]), STRETCH_BYTES[1]))
+    return []
+
+
 def together(session: SparkSession, source: Source, reading: Reading, *, need_rank: bool) -> Source:
     """Return the same run read as a whole, because its topics are spread over its parts."""
+    if source.is_cut:
+        return replace(source, parts=[replace(source.parts[0], begin=0, end=None)])
     if source.parts:
         table = session.read.parquet(source.place)
         return source_of_frame(table, source.name, reading, need_rank=need_rank, path=source.place)

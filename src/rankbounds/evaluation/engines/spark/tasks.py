@@ -28,6 +28,7 @@ from rankbounds.files import trec
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.objects import columns_of
 from rankbounds.files.opening import Content, plain_name
+from rankbounds.files.topic_batches import LargeFile, MixedTopicsError
 from rankbounds.rankings.topic_facts import TopicFacts
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ def first_sentence(error: Exception) -> str:
     return (causes[-1] if causes else text.splitlines()[0]).strip().rstrip(".")[:200]
 
 
+PIECE_BYTES = 1 << 25
+"""How much of a file a task reads at a time where it gets a stretch of it."""
 PIECE_ROWS = 1 << 19
 
 
@@ -156,27 +159,29 @@ class SharedJudgments:
 
 @dataclass(frozen=True)
 class Found:
-    """A task's result for a piece: scores or an error."""
+    """A task's result for a piece: scores, an error, or None for topics that are not contiguous."""
 
     source: int
     run: str
     """The name of the run where a column of a frame says it, else empty."""
-    scored: ScoredPiece | RankboundsError
+    scored: ScoredPiece | RankboundsError | None
     said: list[RankboundsWarning]
 
 
 @dataclass(frozen=True)
 class FilePart:
-    """A file that a task opens."""
+    """A file that a task opens, or a stretch of it up to ``end``."""
 
     source: int
     path: str
     size: int
     table: str
     """The folder, where the file is one of several that make a run; else the file."""
+    begin: int = 0
+    end: int | None = None
 
     def runs(self, reading: Reading) -> Iterator[tuple[str, Run]]:
-        """The run."""
+        """The run, or pieces of whole topics of it."""
         if not os.path.isfile(self.path) or Path(self.path).stat().st_size != self.size:
             raise DataError(
                 self.path,
@@ -184,6 +189,11 @@ class FilePart:
                 "Put files where every machine of the cluster finds them under the same path, or on a file system that "
                 "Spark knows (hdfs://, s3a://).",
             )
+        if self.end is not None:
+            file = LargeFile(self.path, RUN_COLUMNS.renamed(reading.columns), PIECE_BYTES)
+            for piece in file.grouped(self.begin, self.end):
+                yield "", run_in(piece, self.path)
+            return
         run = reading.run(self.path)
         untagged = self.table != self.path and run.name == plain_name(self.path)
         yield "", run.renamed(plain_name(self.table)) if untagged else run
@@ -234,7 +244,7 @@ class Scorer:
     reading: Reading
 
     def of_files(self, parts: Iterable[FilePart]) -> Iterator[Found]:
-        """Score files."""
+        """Score files, or stretches of them."""
         for part in parts:
             yield from self._score_pieces(part.source, part.runs(self.reading))
 
@@ -276,6 +286,8 @@ class Scorer:
                     scored = score_piece(run, self.judgments.value.facts, self.scoring)
                     yield Found(source, name, scored, _ours(met))
                     met.clear()
+            except MixedTopicsError:
+                yield Found(source, "", None, [])
             except RankboundsError as error:
                 yield Found(source, "", error, [])
 
