@@ -342,7 +342,8 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
     evaluate, unless ``raw`` asks for the text alone.
     """
     if kind in ("csv", "tsv"):
-        return _delimited(rows, "\t" if kind == "tsv" else ",", fields, raw)
+        given = list(rows)
+        return render_columns([{field: [row.get(field) for row in given] for field in fields}], kind, fields, raw=raw)
     written = [json_of({field: row[field] for field in fields if field in row}) for row in rows]
     if kind == "jsonl":
         return "".join(row + "\n" for row in written)
@@ -350,7 +351,9 @@ def render_rows(rows: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[s
     return f"[\n{inner}\n]\n" if written else "[]\n"
 
 
-def _delimited(rows: Iterable[Mapping[str, Any]], separator: str, fields: Sequence[str], raw: bool) -> str:
+def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Sequence[str], *, raw: bool = False) -> str:
+    """Format tables one below the other as ``csv`` or ``tsv``; columns are lists or arrays."""
+    separator = "\t" if kind == "tsv" else ","
     special = re.compile(f'[{separator}"\r\n\0]').search
     known: dict[str, str] = {}  # names of runs, topics and measures come again and again
 
@@ -364,8 +367,16 @@ def _delimited(rows: Iterable[Mapping[str, Any]], separator: str, fields: Sequen
             text = known[value] = _cell(f"'{value}" if is_formula else value, special)
         return text
 
+    def cells(column: Sequence[Any] | Floats) -> Iterable[str]:
+        if not isinstance(column, np.ndarray):
+            return map(cell, column)
+        if np.isnan(column).all():
+            return itertools.repeat("", column.size)
+        return ["" if text == "nan" else text for text in map(repr, column.tolist())]
+
     lines = [separator.join([_cell(field, special) for field in fields])]
-    lines += [separator.join([cell(row.get(field)) for field in fields]) for row in rows]
+    for columns in tables:
+        lines += map(separator.join, zip(*(cells(columns[field]) for field in fields), strict=True))
     return "\n".join([*(line or '""' for line in lines), ""])
 
 

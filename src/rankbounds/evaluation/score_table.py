@@ -9,12 +9,12 @@ import numpy as np
 
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import merge_equal, merit
-from rankbounds.evaluation.scores import ALL, Scores
+from rankbounds.evaluation.scores import ALL, INTERVAL, Scores
 from rankbounds.measures.counts import NumQ
 from rankbounds.measures.naming.parser import trec_name
 from rankbounds.notebook import SHOWN_ROWS
 from rankbounds.paper import PaperTable, table_for_paper
-from rankbounds.tables import ROW_FORMATS, Table, number, percent, render_rows
+from rankbounds.tables import Table, number, percent, render_columns, render_rows
 
 UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents, retrieved or not,"}
 
@@ -25,7 +25,11 @@ def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: b
     if kind == "trec":
         return "".join(_trec_lines(scores, mean, per_topic))
     parts = (scores, mean) if per_topic else (mean,)
-    if kind in ROW_FORMATS:
+    if kind in ("csv", "tsv"):
+        none = dict.fromkeys(INTERVAL, np.full(len(scores), np.nan))  # of topics
+        columns = [{**none, **part._columns()} for part in parts]
+        return render_columns(columns, kind, mean.fields, raw=raw)
+    if kind in ("json", "jsonl"):
         return render_rows([row for part in parts for row in part.rows()], kind, mean.fields, raw=raw)
     if kind == "latex" and not per_topic:
         return scores.to_latex(interval=interval)
