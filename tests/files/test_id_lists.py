@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -209,7 +210,8 @@ def test_a_question_with_nothing_retrieved_scores_zero():
     made = [{**row, "retrieved_ids": row["retrieved_ids"] if row["query_id"] == "q1" else []} for row in rows()]
     assert rb.evaluate(made, measures="RR").value.ravel().tolist() == [1.0, 0.0]
     for lacking in ({**made[1], "retrieved_ids": None}, {key: made[1][key] for key in ("query_id", "expected_ids")}):
-        assert rb.evaluate([made[0], lacking], measures="RR").value.ravel().tolist() == [1.0, 0.0]
+        with pytest.warns(rb.RankboundsWarning, match='1 question has no list of retrieved documents .*first: "q2"'):
+            assert rb.evaluate([made[0], lacking], measures="RR").value.ravel().tolist() == [1.0, 0.0]
 
 
 def test_scores_may_be_text():
@@ -428,3 +430,39 @@ def test_turns_of_a_question_expect_the_same():
         rb.DataError, match='row 3: the question "q1" expects different documents than in its first row'
     ):
         rb.evaluate(rows, measures="Recall")
+
+
+def told(rows, **more):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rb.evaluate(rows, measures=["RR"], **more)
+    return [str(one.message) for one in caught]
+
+
+def test_lists_that_are_not_read_are_named(tmp_path):
+    given = [
+        {"qid": f"q{number}", "retrieved_ids": ["a", "b"], "expected_ids": ["b"],
+         "forbidden_ids": ["a"], "Better": ["b", "c"], "texts": ["what one reads", "and reads"],
+         "answer": "a text", "length": 3}
+        for number in range(3)
+    ]  # fmt: skip
+    said = "these columns hold lists of ids too, and are not read: forbidden_ids, Better."
+    (message,) = told(given)
+    assert message.endswith(said)
+    pd.DataFrame(given).to_csv(tmp_path / "rows.csv", index=False)
+    (message,) = told(str(tmp_path / "rows.csv"))
+    assert message == f"{tmp_path / 'rows.csv'}: {said}"
+    assert not told([{name: row[name] for name in ("qid", "retrieved_ids", "expected_ids", "texts")} for row in given])
+    assert not told(given, columns={"retrieved": "Better", "expected": "forbidden_ids"})
+    (message,) = told(given, columns={"expected": "Better"})
+    assert message.endswith("not read: forbidden_ids.")
+
+
+def test_parts_of_documents_that_count_as_the_whole_are_told():
+    """The part that was retrieved is another one than the expected part, and counts as found."""
+    given = [{"qid": "q", "retrieved_ids": [{"id": "d", "start": 90, "end": 95}],
+              "expected_ids": [{"id": "d", "start": 0, "end": 9}]}]  # fmt: skip
+    said = told(given)
+    assert [f"the {what} entries are parts of documents (start, end)" in message
+            for what, message in zip(("expected", "retrieved"), said, strict=True)] == [True, True]  # fmt: skip
+    assert not told([{"qid": "q", "retrieved_ids": [{"id": "d", "text": "t"}], "expected_ids": ["d"]}])

@@ -39,6 +39,8 @@ ENTRY_NAMES = (*DOC_NAMES, "id", "_id", "chunk_id", "context_id", "node_id", "pa
 ENTRY_VALUES = {"run": ("score", "_score", "sim", "similarity"), "judgments": ("relevance", "label", "grade", "rating")}
 """What an entry of a list calls its value, by what the list holds."""
 _NAMES_OF_LISTS = frozenset(name for names in LISTS.values() for name in names)
+_PARTS = ("start", "end", "begin", "offset", "span", "start_char", "end_char", "start_char_idx", "end_char_idx")
+"""What an entry says of the part of a document that it is."""
 IDS = (str, bytes, int, np.integer, np.str_)
 ENTRY_SHAPES = 'An entry is an id, [id, score], or an object with an id, such as {"id": "d1", "score": 0.5}.'
 
@@ -67,6 +69,10 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
         )
     ((column, cells),) = lists.items()
     question, turn = question_column(header, names), turn_column(header, names)
+    known = {*_NAMES_OF_LISTS, *names.named, column, question, turn}
+    unread = [name for name in header if not known & {name, name.lower()}] if names.of_run else []
+    if unread := [name for name in unread if _lists_ids(list(get(name)))]:
+        warn(f"{source}: these columns hold lists of ids too, and are not read: {', '.join(unread)}.")
     if question is None:
         warn(f"{source}: no column identifies the questions, so rows are numbered from 1.")
     queries = list(range(1, len(cells) + 1)) if question is None else list(map(_question, get(question)))
@@ -88,6 +94,13 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
             problem = f'the question "{shown}" expects different documents than in its first row.'
             raise DataError(where.place(row), problem, "All rows of a question must expect the same documents.")
     topics, entries = list(first), [entries[row] for row in first.values()]
+    lacking = [topic for topic, entry in zip(topics, entries, strict=True) if entry is None]
+    if lacking and names.of_run:
+        questions = "1 question has" if len(lacking) == 1 else f"{len(lacking):,} questions have"
+        warn(
+            f'{source}: {questions} no list of retrieved documents (column "{column}"; first: "{lacking[0][:60]}"), '
+            "which counts as an empty list."
+        )
     return columns_of_lists(topics, entries, names, source, column)
 
 
@@ -140,6 +153,19 @@ _ADJACENT = re.compile(r"""^\s*\[\s*(?:'[^']*'|"[^"]*")\s+['"]""")
 def _may_hold_lists(column: Sequence[Any]) -> bool:
     first = next((cell for cell in column if not _is_nothing(cell)), None)
     return first is None or not isinstance(first, str) or first.lstrip()[:1] in ("[", "{")
+
+
+def _lists_ids(column: Sequence[Any]) -> bool:
+    """Does the first cell that is filled in list what may be ids of documents?"""
+    first = next((cell for cell in column if not _is_nothing(cell)), None)
+    try:
+        entries = (
+            list(_cell(first, "", "") or ()) if not isinstance(first, Mapping) and _may_hold_lists([first]) else []
+        )
+    except (DataError, TypeError):
+        return False
+    ids = (is_hit(entry) or (isinstance(entry, str) and len(entry.split()) == 1) for entry in entries)
+    return bool(entries) and all(ids)
 
 
 def _is_nothing(cell: Any) -> bool:
@@ -242,6 +268,7 @@ def columns_of_lists(
     values: list[Any] = []
     counts = np.zeros(len(topics), dtype=np.int64)
     falls: list[bool] = []
+    parts: dict[str, None] = {}
     for number, (topic, listed) in enumerate(zip(topics, lists, strict=True)):
         try:
             own, stated = ([], None) if listed is None else entries_of(listed, names)
@@ -249,12 +276,20 @@ def columns_of_lists(
             raise DataError(source, f'the list of "{topic}" cannot be read: {error}.', ENTRY_SHAPES) from None
         counts[number] = len(own)
         docs += own
+        if isinstance(listed, list | tuple) and listed and isinstance(listed[0], Mapping):
+            parts |= {name: None for name in map(str, listed[0]) if name.lower() in _PARTS}
         if stated is not None:
             values += stated
             if names.of_run and len(stated) > 1 and not isinstance(listed, Mapping):
                 falls.append(stated[0] >= stated[-1])
         else:
             values += [1.0] * len(own) if names.of_judgments else map(float, range(len(own), 0, -1))
+    if parts:
+        what = "expected" if names.of_judgments else "retrieved"
+        warn(
+            f"{source}: the {what} entries are parts of documents ({', '.join(parts)}), but only their ids are read: "
+            "any part of a document counts as the whole. Give each part an id of its own to tell them apart."
+        )
     where = Source(source)
     ids = Ids.checked(docs, "a document id", where.place)
     topic_of = np.repeat(np.arange(len(topics), dtype=np.int32), counts)

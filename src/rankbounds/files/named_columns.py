@@ -62,6 +62,8 @@ class ColumnNames:
     """The part of the pool that a document was drawn from for judging, or could have been."""
     lists: tuple[str, ...] = ()
     """The user's name of the column that lists the documents of a question."""
+    named: tuple[str, ...] = ()
+    """All columns that the user named, for judgments and for runs."""
     called: str = ""
     """Our name of the value, where a user's table has another one for it."""
 
@@ -92,6 +94,7 @@ class ColumnNames:
                 raise UsageError(f'There is no column "{name}" to be named.{hint} Known: {", ".join(known)}.')
         own: dict[str, tuple[str, ...]]
         own = {field: (str(columns[name]).lower(),) for name, field in CANONICAL.items() if name in columns}
+        own["named"] = tuple(str(name).lower() for name in columns.values())
         if self.value_name in columns:
             own["value"] = (str(columns[self.value_name]).lower(),)
         listed = "expected" if self.of_judgments else "retrieved"
