@@ -58,7 +58,7 @@ def judgment(doc, grade=1, judge="ann", query="1", **more):
 
 
 def waited_for(condition):
-    for _ in range(12_000):
+    for _ in range(2_400):
         if held := condition():
             return held
         time.sleep(0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 
@@ -26,9 +27,8 @@ def chromium(tmp_path_factory):
 LISTED = [("1", f"doc{number}") for number in range(6)] + [("hostile</h2><b>", "x<img>\u202e"), ("1", "last")]
 
 
-@pytest.fixture(scope="module")
-def page(chromium, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("judging")
+@contextlib.contextmanager
+def judging_page(folder):
     (folder / "runs").mkdir()
     (folder / "runs" / "a.txt").write_text("1 Q0 doc0 1 2 a\n")
     (folder / "qrels.txt").write_bytes(b"1 0 known 1\r\n1 0 doc1 -1\r\n")
@@ -46,6 +46,19 @@ def page(chromium, tmp_path_factory):
         judges=("ann", "bob"), grades={0.0: "off topic", 1.0: "related", 2.0: "answers"},
     ) as served:  # fmt: skip
         served.folder = folder
+        yield served
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """One page for tests that go on where the one before left off."""
+    with judging_page(tmp_path_factory.mktemp("judging")) as served:
+        yield served
+
+
+@pytest.fixture
+def fresh_page(tmp_path):
+    with judging_page(tmp_path) as served:
         yield served
 
 
@@ -146,18 +159,18 @@ def test_past_judgments_of_two_judges_are_filtered_in_a_browser(chromium, page):
     assert chromium.get_log("browser") == []
 
 
-def test_what_could_not_be_sent_is_sent_later(chromium, page):
-    chromium.get(f"http://127.0.0.1:{page.port}/?judge=ann")
+def test_what_could_not_be_sent_is_sent_later(chromium, fresh_page):
+    chromium.get(f"http://127.0.0.1:{fresh_page.port}/?judge=ann")
     waited_for(lambda: shown(chromium))
     document = shown(chromium)
     chromium.execute_script("window.fetched = window.fetch; window.fetch = () => Promise.reject(new TypeError('lost'))")
     press(chromium, "1")
     assert "1 waiting" in status_of(chromium, "Not saved yet")
-    count = len(page.desk.journal.entries)
+    count = len(fresh_page.desk.journal.entries)
     chromium.execute_script("window.onbeforeunload = null; window.fetch = window.fetched")
     status_of(chromium, "Saved")
-    assert len(page.desk.journal.entries) == count + 1
-    assert page.desk.journal.entries[-1].pair[1] == document.replace("\\u202e", "\u202e")
+    assert len(fresh_page.desk.journal.entries) == count + 1
+    assert fresh_page.desk.journal.entries[-1].pair[1] == document.replace("\\u202e", "\u202e")
 
 
 FITS = """
@@ -169,13 +182,13 @@ return [wide, small.length];
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_is_accessible(chromium, page, width, scheme):
+def test_the_page_is_accessible(chromium, fresh_page, width, scheme):
     size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": False}
     chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     try:
         for judge in ("ann", "bob"):
-            page.say("judge", **judgment("elsewhere", 1, judge, "2"))
-        chromium.get(f"http://127.0.0.1:{page.port}/?judge=bob")
+            fresh_page.say("judge", **judgment("elsewhere", 1, judge, "2"))
+        chromium.get(f"http://127.0.0.1:{fresh_page.port}/?judge=bob")
         waited_for(lambda: chromium.find_elements("css selector", "#past li"))
         waited_for(lambda: shown(chromium))
         reached = []
