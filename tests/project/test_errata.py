@@ -34,6 +34,13 @@ class TestParameterSensitivity:
         assert accumulate([1, 0, 0, 0, 1], 0.8) == pytest.approx(0.28192)  # printed as 0.2812
         assert accumulate(relevant_at([7, 8], 8), 0.8) == pytest.approx(0.09437, abs=5e-6)  # printed as 0.0943
 
+    def test_what_remains_begins_below_the_rank(self):
+        """By rem(1) = p rank 1 must be relevant for a score above p; all ranks from 1 on are enough for any score."""
+        for p in (0.5, 0.8, 0.95):
+            assert accumulate(relevant_at(range(2, 1001), 1000), p) == pytest.approx(p)  # rem(1) = p^1
+            assert accumulate(np.ones(1000), p) == pytest.approx(1)  # "from rank 1 onwards"
+            assert greedy_vectors((1 + p) / 2, p).least[0] == 1
+
     def test_greedy_vectors_are_not_the_extremes(self):
         better = relevant_at([1, 2, 3, 4, 5, 7, 8, 71], 94)
         assert f"{accumulate(better, 0.9):.4f}" == "0.5105"
@@ -113,6 +120,10 @@ class TestRankBiasedPrecision:
         found = rb.studies.contribution_by_document(measures=["AP"])
         assert sum(row["contribution"] for row in found.rows()) == pytest.approx(0.63155, abs=5e-6)
 
+    def test_the_chance_of_reaching_the_third_page(self):
+        second, third = (rb.rbp.plan(0.95, depth=20, rank=rank)["reaches"] for rank in (11, 21))
+        assert (f"{second:.0%}", f"{third:.0%}", f"{third:.1%}") == ("60%", "36%", "35.8%")  # printed as 35%
+
     def test_depth_for_four_digits(self):
         exact = [rb.rbp.plan(p, 4)["depth"] for p in (0.5, 0.8, 0.95)]
         assert exact == [math.floor(math.log(1e-4) / math.log(p)) + 1 for p in (0.5, 0.8, 0.95)] == [14, 42, 180]
@@ -151,6 +162,12 @@ class TestAlternativesToBpref:
         off = {count: f"{int(count) / 435:.1%}" for count, share in cells if f"{int(count) / 435:.1%}" != f"{share}%"}
         assert off == {"232": "53.3%", "198": "45.5%"}
 
+    def test_tau_that_is_significant(self):
+        """Printed as 0.34: neither the exact test nor the normal one gives that."""
+        assert f"{rb.stats.critical_tau(30, 0.01):.3f}" == "0.333"
+        by_variance = 2.5758 * math.sqrt(2 * (2 * 30 + 5) / (9 * 30 * 29))
+        assert f"{by_variance:.3f}" == "0.332"
+
     @pytest.mark.parametrize(("ranked", "printed", "computed"), [("c", 0.625, 0.0), ("ac", 0.90625, 0.75)])
     def test_equation_2_credits_documents_that_were_not_retrieved(self, ranked, printed, computed):
         grades = {"a": 3, "b": 1, "c": 0, "d": 0}
@@ -182,6 +199,15 @@ class TestHowPrecise:
         shares = {f"{count / 103:.1%}" for count in range(104)}
         assert "95.2%" not in shares
         assert {"95.1%", "96.1%"} <= shares
+
+    def test_figure_3_depends_on_rho(self):
+        """Of one run, with the first relevant document at rank 2 or 3, RR loses another amount by each rho."""
+        qrels = {"q": {"d2": 1}, "r": {"d3": 1}}
+        lists = {topic: [f"d{rank}" for rank in range(1, 21)] for topic in "qr"}
+        runs = {"a": lists, "b": lists}
+        found = rb.studies.change_by_banding(qrels, runs, rhos=("1.4", "2.0", "5.0"), measures=["RR"])
+        changes = [row["mean_change"] for row in found.rows()]
+        assert len(changes) == len(set(changes)) == 3
 
     def test_entries_of_table_3(self):
         parameters = rb.studies.change_by_banding.settings
