@@ -31,15 +31,21 @@ def reference():
 
 
 def test_measures_page_explains_every_measure(reference):
-    headings = [line for line in reference.measures_page().splitlines() if line.startswith("## ")]
-    names = [f"## {reference._text(name)}" for name in sorted(REGISTRY, key=str.lower)]
-    assert headings == [*names, "## One name, two meanings"]
+    headings = re.findall(r"^(#+) (.+)$", reference.measures_page(), re.M)
+    names = [name for depth, name in headings if depth == "###"]
+    assert sorted(names) == sorted(map(reference._text, REGISTRY))
+    families = [reference._text(family) for family in reference.FAMILIES]
+    assert [name for depth, name in headings if depth == "##"] == [*families, "One name, two meanings"]
+    for family, kinds in reference.families().items():
+        assert kinds, family
 
 
 def test_commands_page_has_every_command_and_option(reference):
     page = reference.commands_page()
-    for command in build_parser().commands:
-        assert f"## rankbounds {command}\n" in page
+    for command, parser in build_parser().commands.items():
+        section = page.partition(f"### rankbounds {command}\n")[2].partition("\n### ")[0]
+        shown = re.findall(r"<code>(.+?)</code>", section)
+        assert {reference._text(option.usage) for option in parser.actions} <= {*shown}, command
     for option in ("--bounds", "--read-only", "--groups FILE"):
         assert option in page
     assert "%(" not in page
@@ -80,7 +86,7 @@ def test_the_site_holds_everything(site, reference):
     assert 'id="rankbounds.compare"' in (site / "python-top.html").read_text()
 
     def shown(page, begin):
-        part = (site / page).read_text().partition(f'id="{begin}"')[2].partition("<h2 id=")[0]
+        part = (site / page).read_text().partition(f'id="{begin}"')[2].partition("<h3 id=")[0]
         return re.sub(r"<[^>]+>|\s", "", part)
 
     assert "AP(*,rel:float=1.0,cutoff:int|None=None)" in shown("python-measures.html", "rankbounds.measures.AP")
