@@ -27,6 +27,12 @@ def test_every_combination_of_options_has_the_numbers_of_enumeration(seed):
         Case.drawn(Random(seed)).check(Path(folder))
 
 
+@pytest.mark.parametrize("seed", [5261, 22706])
+def test_a_list_without_ties_has_its_numbers_whatever_else_is_in_its_batch(seed, tmp_path):
+    """Engines batch lists otherwise: what ties leave open was unknown for all lists that came with a tied one."""
+    Case.drawn(Random(seed)).check(tmp_path)
+
+
 @pytest.mark.usefixtures("spark_session")
 @pytest.mark.parametrize("seed", range(6))
 def test_spark_has_the_numbers_of_enumeration(seed, tmp_path):

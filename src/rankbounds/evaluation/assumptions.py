@@ -316,7 +316,7 @@ def _range_over_orders(measure: Measure, assumed: Rankings) -> Floats:
         return np.zeros(assumed.length.shape)
     worst_best = measure.tie_bounds(assumed)
     if worst_best is None:
-        return np.full(assumed.length.shape, np.nan)
+        return np.where(assumed.tied.any(axis=-1), np.nan, 0.0)
     with np.errstate(invalid="ignore"):  # a search that never ends, in either order
         return worst_best[1] - worst_best[0]
 

@@ -118,7 +118,7 @@ def _number_up_to(counts: Ints) -> Ints:
     """Return at how many ranks of each list rising counts are at most 0, 1, 2, ..."""
     lists, width = counts.shape
     cell = np.arange(lists)[:, None] * (width + 1) + counts
-    return np.cumsum(np.bincount(cell.ravel(), minlength=lists * (width + 1)).reshape(lists, -1), axis=-1)
+    return np.cumsum(np.bincount(cell.ravel(), minlength=lists * (width + 1)).reshape(lists, width + 1), axis=-1)
 
 
 def _look_up(up_to: Ints, limit: Ints) -> Ints:
