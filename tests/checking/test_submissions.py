@@ -169,8 +169,8 @@ def test_a_file_that_cannot_be_used_at_all_is_one_error(command, tmp_path, conte
     code, out, _ = command("check", tmp_path)
     assert code == 1
     assert told in out
-    assert "1 of 2 runs are ok." in out
-    assert "clean (" not in out  # of several runs, those that fail alone are described
+    assert "1 of 2 runs is ok." in out
+    assert "clean: " not in out  # of several runs, those that fail alone are described
 
 
 def test_a_run_in_memory_that_cannot_be_used_is_an_error():
@@ -242,7 +242,7 @@ def test_a_folder_of_runs_has_a_summary(command, tmp_path):
     (tmp_path / "clean").write_text(CLEAN)
     (tmp_path / "tied").write_text(TIED)
     _, out, _ = command("check", tmp_path)
-    header, clean, tied, _, words = out.splitlines()
+    words, _, header, clean, tied = out.splitlines()
     assert (header.split()[-2:], clean.split()[-1], tied.split()[-2:]) == (["tied", "docs"], "0", ["3", "(42.9%)"])
     assert words == "2 of 2 runs are ok."
     _, out, _ = command("check", tmp_path, "--format", "csv")
@@ -342,8 +342,10 @@ class TestWithJudgments:
     def test_command(self, command, folder):
         runs, qrels = folder / "runs", folder / "qrels"
         _, out, _ = command("check", runs, "--qrels", qrels, "-m", "RR", "-m", "AP")
-        assert "ties move RR" in out.splitlines()[0]
-        assert "By AP, the places of" in out
+        assert out.startswith("3 of 4 runs are ok.\n")
+        assert "ties move RR" in out.splitlines()[2]
+        assert "By RR, the places of" in out
+        assert "Places by AP depend on it, too." in out
         _, out, _ = command("check", runs, "--qrels", qrels, "-m", "RR", "--format", "json")
         row = next(row for row in json.loads(out) if row["run"] == "open")
         assert list(row) == [*KEYS[:-1], "judged", "ties_move", "findings"]

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rankbounds
 from many_runs import write_collection
 from rankbounds import terminal
 from rankbounds.cli import main
@@ -68,6 +69,57 @@ def test_what_a_terminal_shows(on_terminal, tmp_path, collection, command_name, 
     if os.environ.get("RANKBOUNDS_SNAPSHOTS") == "write":
         snapshot.write_text(shown, "utf-8")
     assert shown == snapshot.read_text("utf-8")
+
+
+DEMO = Path(rankbounds.__file__).parent / "demo"
+
+
+def assert_within(shown, lines, words):
+    assert len(shown.splitlines()) <= lines
+    assert len(shown.split()) <= words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines", "words", "first"),
+    [
+        (["check", DEMO / "runs", "--qrels", DEMO / "qrels.txt"], 40, 400, "5 of 5 runs are ok."),
+        (["measures"], 60, 500, "88 measures in "),
+        (
+            ["similarity", DEMO / "runs/bm25.txt", DEMO / "runs/learned.txt"],
+            12,
+            110,
+            "bm25 and learned have 21% ",
+        ),
+    ],
+    ids=["check", "measures", "similarity"],
+)
+def test_the_answer_is_first_and_short(on_terminal, arguments, lines, words, first):
+    code, shown = on_terminal(80, *arguments)
+    assert code == 0
+    assert shown.startswith(first)
+    assert_within(shown, lines, words)
+
+
+def test_the_answer_on_the_runs_of_trec_8_is_short(unpacked, on_terminal, tmp_path, monkeypatch):
+    """Three files of 129 are spoilt, each in its own way."""
+    folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for file in (folder / "runs").iterdir():
+        (runs / file.name).symlink_to(file)
+    spoilt = ["no run", "401 Q0 a 1 nan t\n401 Q0 b 2 1 t\n", "401 Q0 a 1 2 t\n" * 2]
+    for file, text in zip(sorted(runs.iterdir()), spoilt, strict=False):
+        file.unlink()
+        file.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    code, shown = on_terminal(80, "check", "runs", "--qrels", folder / "qrels.txt", "--quiet")
+    assert code == 1
+    assert shown.startswith("126 of 129 runs are ok.\n")
+    assert "error: duplicates, in 1 run\n" in shown
+    assert_within(shown, 40, 400)
+    code, shown = on_terminal(80, "similarity", runs / "input.INQ601", runs / "input.INQ602")
+    assert code == 0
+    assert_within(shown, 12, 110)
 
 
 def test_pipes_get_everything(command, on_terminal, tmp_path, monkeypatch):

@@ -199,11 +199,9 @@ def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = Non
 
 
 def _of_any_measure(printed: str, qrels: Qrels, run: Run, repeated: Run | None) -> list[Explanation]:
-    """Find the measures that give a number, the simplest first, or the nearest."""
     known = {name: parse_measure(name) for name in WELL_KNOWN}
-    explanations = list(
-        _explain_known({(name, ALL): printed for name in known}, known, qrels, run, repeated, most_changes=1).values()
-    )
+    reported = {(name, ALL): printed for name in known}
+    explanations = list(_explain_known(reported, known, qrels, run, repeated, most_changes=1).values())
     settled = sorted((one for one in explanations if one.settled), key=lambda one: one.changes)
     return settled or sorted(explanations, key=lambda one: one.largest_difference or 0.0)[:1]
 
@@ -215,11 +213,7 @@ def _explain_known(
     depths = {int(float(value)) for (name, topic), value in printed.items() if name == "num_ret" and topic != ALL}
     single = list(quirks(qrels, run, known.values(), {max(depths)} if depths else (), repeated))
     for changes in range(most_changes + 1):
-        left = {
-            name: measure
-            for name, measure in known.items()
-            if not any(computation.fits for computation in computed[name])
-        }
+        left = {name: measure for name, measure in known.items() if not any(one.fits for one in computed[name])}
         if not left:
             break
         for combination in _combinations(single, changes):
@@ -303,7 +297,6 @@ def _combinations(single: list[Quirk], changes: int) -> Iterator[tuple[Quirk, ..
 def _computations(
     printed: Printed, measures: dict[str, Measure], combination: tuple[Quirk, ...], qrels: Qrels, run: Run
 ) -> Iterator[tuple[str, Computation]]:
-    """Every measure that the quirks concern, by its reported name, computed with them."""
     chosen: dict[str, Measure] = {}
     for name, measure in measures.items():
         changed: Measure | None = measure
@@ -329,7 +322,6 @@ def _computations(
 
 
 def _scores_of(qrels: Qrels, run: Run, measures: list[Measure], **options: str) -> dict[Measure, Scores]:
-    """Score by measure, without those that cannot be computed so."""
     try:
         return dict.fromkeys(measures, _evaluate_quietly(qrels, run, measures, **options))
     except RankboundsError:
@@ -370,9 +362,7 @@ def _number(text: str) -> float:
 
 
 def _same(value: float, text: str) -> bool:
-    digits = min(
-        len(text.partition(".")[2]) or MOST_DIGITS, MOST_DIGITS
-    )  # a whole number is exact: 0 is no rounded .36
+    digits = min(len(text.partition(".")[2]) or MOST_DIGITS, MOST_DIGITS)  # a whole number is exact: 0 is no .36
     # The last digit may be rounded either way when the value lies between.
     return f"{value:.{digits}f}" == text or abs(value - _number(text)) <= 0.5 * 10.0**-digits * (1 + 1e-9)
 
@@ -384,10 +374,7 @@ def _evaluate_quietly(qrels: Qrels, run: Run, measures: list[Measure], **options
 
 
 def run_with_repeats(given: Any, reading: Reading, qrels: Any) -> tuple[Run, Run | None]:
-    """Return the run with every document once and, if a TREC file repeats some in a list, the run as it is in the file.
-
-    Without a run it is in the rows of ``qrels``.
-    """
+    """Return the run with every document once and, if a TREC file repeats some, the run as it is in the file."""
     if given is None:
         (job,) = reading.runs_to_read(None, qrels)
         return job.read(), None
@@ -409,7 +396,6 @@ def run_with_repeats(given: Any, reading: Reading, qrels: Any) -> tuple[Run, Run
 
 
 def _read_with_repeats(path: str | os.PathLike[str], name: str) -> Run | None:
-    """Read all lines of a TREC run; None for other files and without repeats."""
     try:
         lines = trec.read_lines(read_text(os.fspath(path)), trec.run_layout, distinct=True)
     except DataError:

@@ -1,8 +1,4 @@
-"""Findings in run files, for programs, as a table and as sentences; and what ties may do to ranks.
-
-A finding has a kind, and the kind a severity: an error makes a run unfit for scoring, a warning makes tools disagree, a
-note is worth knowing.
-"""
+"""Findings in run files, for programs, as a table and as sentences; and what ties may do to ranks."""
 
 from __future__ import annotations
 
@@ -23,8 +19,12 @@ from rankbounds.tables import Table, percent, render_rows
 
 NOTHING_MOVES = "no run's place depends on how ties are broken."
 SHOWN = 10
-"""How many of the best runs are looked at by themselves."""
+"""How many of the best runs are looked at by themselves, and how many runs have a row each."""
+NAMED = 3
+"""How many of the runs that fail by the same finding are named."""
 Severity: TypeAlias = Literal["error", "warning", "note"]
+FAILING: tuple[Severity, ...] = ("error", "warning")
+"""What a run fails by; by warnings only where the check is strict."""
 
 
 @dataclass(frozen=True)
@@ -283,16 +283,46 @@ class Checks(Result):
             ]
         return build_table(self.counts(), columns)
 
+    def by_finding(self) -> Table:
+        """Everything that was found: in how many runs, how often, and where most."""
+        rows = []
+        for kind in self._kinds:
+            concerned = sorted((row for row in self.counts() if row[kind]), key=lambda row: -row[kind])
+            found = {"finding": KINDS[kind].heading, "severity": self._found(kind)[0][1].severity}
+            times = {"runs": len(concerned), "times": sum(row[kind] for row in concerned)}
+            most = {"most": f"{concerned[0]['run']}: {_kind_column(kind).text(concerned[0])}"}
+            rows.append(found | times | most)
+        return build_table(
+            rows, [*map(Column, ("finding", "severity")), *map(count, ("runs", "times")), Column("most", "most in")]
+        )
+
+    def _found(self, kind: str) -> list[tuple[CheckedRun, Finding]]:
+        return [(run, one) for run in self.runs for one in run.findings if one.kind == kind]
+
+    def _failing(self) -> Iterator[str]:
+        for kind in self._kinds:
+            found = [pair for pair in self._found(kind) if pair[1].severity in FAILING[: 1 + pair[0].strict]]
+            if found:
+                yield f"{found[0][1].severity}: {KINDS[kind].heading}, in {counted(len(found), 'run')}"
+            for run, one in found[:NAMED]:
+                yield f"  {run.run}: {one.message}"
+                yield from list(one.lines())[1:2]
+            if len(found) > NAMED:
+                yield f"  ... and {len(found) - NAMED:,} more"
+
     def words(self) -> str:
-        """Return sentences on failing runs (of one run alone, all findings), and what ties decide."""
-        failed = [run for run in self.runs if not run.ok]
-        parts = [run.words() for run in (failed if len(self.runs) > 1 else self.runs)]
+        """Say how many runs are ok, what the others fail by (of one run alone, all findings), and what ties decide."""
+        parts = [run.words() for run in self.runs[:1]]
         if len(self.runs) > 1:
-            parts.append(f"{len(self.runs) - len(failed):,} of {len(self.runs):,} runs are ok.")
+            passed = sum(run.ok for run in self.runs)
+            parts = [f"{passed:,} of {len(self.runs):,} runs {'is' if passed == 1 else 'are'} ok."]
+            parts.append("\n".join(self._failing()))
         of_ties = {measure: self.words_of_ties(number) for number, measure in enumerate(self._tie_measures)}
         unmoved = [measure for measure, words in of_ties.items() if NOTHING_MOVES in words]
-        moved = [words for measure, words in of_ties.items() if words and measure not in unmoved]
-        parts.append("\n".join([*moved, *([f"By {', '.join(unmoved)}, {NOTHING_MOVES}"] if unmoved else [])]))
+        moved = [measure for measure, words in of_ties.items() if words and measure not in unmoved]
+        told = [of_ties[measure] for measure in moved[:1]]
+        told += [f"Places by {', '.join(moved[1:])} depend on it, too."] * bool(moved[1:])
+        parts.append("\n".join([*told, *([f"By {', '.join(unmoved)}, {NOTHING_MOVES}"] if unmoved else [])]))
         return "\n\n".join(filter(None, parts))
 
     def notes(self) -> list[str]:
@@ -311,12 +341,15 @@ class Checks(Result):
         if kind in ("csv", "tsv"):
             flat = self.counts()
             return render_rows(flat, kind, list(flat[0]), raw=raw)
-        return super().render(kind, raw=raw)
+        if kind != "table" or len(self.runs) < 2:
+            return super().render(kind, raw=raw)
+        passed, *more = self.words().split("\n\n")
+        whole = len(self.runs) <= SHOWN
+        table = self.table().text() if whole else f"{self.by_finding().text()}(--format csv has a row per run)\n"
+        return "\n".join([f"{passed}\n", table, *(f"{part}\n" for part in more)])
 
 
 def _kind_column(kind: str) -> Column:
-    """The column of a kind: how often, with the share of lines or topics unless it is an error."""
-
     def cell(row: Row) -> str:
         total = row["topics" if KINDS[kind].unit == "topic" else "lines"]
         shared = KINDS[kind].severity != "error" and row[kind] and total

@@ -104,15 +104,8 @@ def describe(qrels: QrelsLike, *, rel: float = 1.0) -> DescribedJudgments:
     topics = len(judgments.query_ids)
     counts = {name: np.bincount(topic[flags], minlength=topics) for name, flags in kinds.items()}
     rows = [
-        {
-            "documents": name,
-            "topics": int(np.count_nonzero(each)),
-            "least": int(each.min()),
-            "mean": float(each.mean()),
-            "median": float(np.median(each)),
-            "most": int(each.max()),
-            "total": int(each.sum()),
-        }
+        {"documents": name, "topics": int(np.count_nonzero(each)), "least": int(each.min()), "mean": float(each.mean())}
+        | {"median": float(np.median(each)), "most": int(each.max()), "total": int(each.sum())}
         for name, each in counts.items()
     ]
     number_relevant = counts["relevant"]

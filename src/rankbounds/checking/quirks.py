@@ -125,7 +125,6 @@ def _places(run: Run, order: Order) -> bytes:
 
 
 def _of_documents(qrels: Qrels, run: Run, repeated: Run | None) -> Iterator[Quirk]:
-    """What is made of the documents of lists: duplicates, self-matches, chunks."""
     if repeated is not None:
         count = len(repeated) - len(run)
         every = f"duplicates: all lines of repeated documents were counted ({count:,} more)"
@@ -150,7 +149,6 @@ def _of_documents(qrels: Qrels, run: Run, repeated: Run | None) -> Iterator[Quir
 
 
 def _separators(qrels: Qrels, run: Run) -> Iterator[str]:
-    """Those that, taken as such, make more of the run's documents judged."""
     judged = np.count_nonzero(_retrieved(qrels, run))
     for separator in SEPARATORS:
         if not np.isin(ord(separator), run.pairs.docs.text):
@@ -240,7 +238,6 @@ def _binary_to(cutoff: int, measure: Measure) -> Measure | None:
 
 
 def _relevant_only_to(depth: int | None, qrels: Qrels, run: Run) -> Qrels:
-    """Keep only relevant documents that the run has to this depth."""
     return _relevant_only_where(qrels, _retrieved(qrels, run, depth))
 
 
@@ -258,7 +255,6 @@ def _relevant_only_where(qrels: Qrels, kept: Flags) -> Qrels:
 
 
 def _at_most(most: int, qrels: Qrels, run: Run) -> Qrels:
-    """Keep at most this many relevant documents per topic, the run's first."""
     retrieved, topic = _retrieved(qrels, run, most), qrels.pairs.topic
     order = np.lexsort((~retrieved, qrels.grade <= 0, topic))
     count: Ints = np.bincount(topic, minlength=len(qrels.query_ids))

@@ -44,10 +44,7 @@ Given: TypeAlias = str | os.PathLike[str] | Iterable[str]
 
 
 def read_usable(source: RunToRead, examples: int) -> tuple[Run | None, list[Finding], int]:
-    """Return what can be used of a run, what is wrong with the rest, and how many lines it has.
-
-    Of a file that cannot be read as a whole, the usable lines are read.
-    """
+    """Return what can be used of a run, what is wrong with the rest, and how many lines it has."""
     file = source.path or source.place
     if source.path not in (None, STANDARD_INPUT) and not os.path.exists(file):
         raise DataError(file, "there is no such file.")
@@ -74,7 +71,6 @@ def read_usable(source: RunToRead, examples: int) -> tuple[Run | None, list[Find
 
 
 def _read_leniently(text: Text, layout: trec.Layout, examples: int, lines: int) -> tuple[Run | None, list[Finding]]:
-    """Read the usable lines, and what is wrong with the others."""
     problems = Problems(lenient=True, most=max(examples, 1), model="most lines")
     try:
         read = trec.read_lines(text, lambda *_: layout, lenient=True, problems=problems)
@@ -271,7 +267,6 @@ def _topics(run: Run, limits: _Limits, examples: int) -> Iterator[Finding]:
 
 
 def _line_in(run: Run, topic: int, before: int = 0) -> Place:
-    """The line of a topic before which it has so many documents."""
     return run.pairs.where(int(np.flatnonzero(run.pairs.topic == topic)[before]))
 
 
@@ -299,10 +294,7 @@ def _ties(run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[
 
 
 def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Iterator[Finding]:
-    """Neighbours whose score, stated rank and line contradict each other, and gaps in the ranks.
-
-    ``rows`` are in the order of the scores, tied ones in that of the stated ranks.
-    """
+    """Compare neighbours; ``rows`` are in the order of the scores, tied ones in that of the stated ranks."""
     pairs, score, ranks, lines = run.pairs, run.score, run.stated_rank, run.pairs.rows_by_topic()
 
     def falling(kind: str, order: Ints, column: NDArray[Any], words: Callable[[int, int], str]) -> Iterator[Finding]:
@@ -351,7 +343,6 @@ def _topics_with_gaps(topic: Ints, ranks: Ints) -> Ints:
 
 
 def _effects(run: Run, qrels: Qrels, measures: list[Measure]) -> tuple[dict[str, Any], str]:
-    """Return how much is judged and the effect of ties by measure, and a sentence if nothing is judged."""
     scores = evaluate(qrels, run, measures, bounds="ties", threads=1)
     mean = scores.mean()
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()

@@ -45,7 +45,8 @@ def run_check(options: Options) -> int | Result:
     Errors: lines that cannot be read, scores that are not numbers, duplicates, topics that are missing or were not
     asked for, too many documents, documents outside the corpus. Warnings, which fail with --strict: score, stated rank
     and line order that contradict each other, gaps in the ranks, empty lists. Notes: ties, and with --qrels what they
-    can move. A folder gives one table with a row per run, then the details of runs that fail; json has all findings.
+    can move. Of several runs the table has a row each, or, of more than 10, a row per finding; csv always has a row per
+    run, json all findings.
 
     Judgments alone ("check qrels.txt") are described: documents per topic that are judged, relevant, and of each grade.
     """

@@ -167,7 +167,6 @@ def run_compare(options: Options) -> int:
 
 
 def _check(options: Options) -> None:
-    """Reject options that do not go together, before any work is done."""
     from rankbounds.comparison.gate.gate import check_undecided
     from rankbounds.stats.equivalence import check_margin
 
@@ -185,7 +184,6 @@ def _check(options: Options) -> None:
 
 
 def measures_from(options: Options, conditions: Sequence[Condition]) -> tuple[list[Measure], list[Measure]]:
-    """Return the measures to compare by, and those that only conditions on values need."""
     named = parse_measures(options.measures) if options.measures and not options.scores else []
     asked = [*named, *(each.measure for each in conditions if each.of_change)]
     values = [condition.measure for condition in conditions if not condition.of_change]

@@ -181,7 +181,7 @@ def run_similarity(options: Options) -> None:
         alike.rows(topics=options.per_topic),
         alike.fields,
         table=lambda: alike.table(options.top, topics=options.per_topic),
-        below=lambda: f"\n{alike.words()}\n",
+        above=lambda: f"{alike.words()}\n\n",
     )
 
 

@@ -41,9 +41,8 @@ def run_demo(options: Options) -> None:
     """
     if options.write:
         make_empty_folder(Path(options.write))
-        for source in (
-            path for path in sorted(DATA.rglob("*.*")) if path.is_file() and "__pycache__" not in path.parts
-        ):
+        files = (path for path in sorted(DATA.rglob("*.*")) if path.is_file() and "__pycache__" not in path.parts)
+        for source in files:
             target = Path(options.write) / source.relative_to(DATA)
             make_folder(target.parent)
             with writing(target, "wb") as out:

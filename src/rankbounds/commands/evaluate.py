@@ -79,7 +79,6 @@ def run_evaluate(options: Options) -> None:
 
 
 def evaluate_by_engine(options: Options, engine: str) -> Scores:
-    """Score with the engine; one for large data opens and prepares files itself."""
     if engine == "local":
         return scoring.evaluate_from(options)
     reader, measures = reading.reading_from(options), options.measures or DEFAULT_MEASURES

@@ -101,7 +101,6 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
 
 
 def labels_rel_from(options: Options) -> float | dict[str, float] | None:
-    """One grade for all labels, or grades by name."""
     by_name: dict[str, float] = {}
     for given in options.labels_rel or ():
         name, _, grade = given.rpartition("=")

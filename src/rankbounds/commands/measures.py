@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
+from inspect import getdoc, getmodule
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output
 from rankbounds.commands.console.options import Option, Options
 from rankbounds.errors import UsageError
+from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.condensed import Condensed
 from rankbounds.measures.measure import explanation, value_text
@@ -15,6 +17,10 @@ from rankbounds.measures.naming.elsewhere import DIFFERENT, NAMES
 from rankbounds.measures.naming.registry import class_named, import_all, is_name, label_elsewhere
 from rankbounds.results import Column
 from rankbounds.terminal import look, reflow
+
+HEAD = """{} measures in {} families; "rankbounds measures NAME" explains one, --all says in a sentence what each is.
+
+"""
 
 
 @command(
@@ -24,6 +30,7 @@ from rankbounds.terminal import look, reflow
         "a name, a label such as nDCG@10, or another tool's name",
         words=lambda: [name for name in import_all() if name.isidentifier()],
     ),
+    Option("--all", "list every measure with its meaning, not only the families", everyday=True),
     *output.OUTPUT,
 )
 def run_measures(options: Options) -> None:
@@ -32,24 +39,30 @@ def run_measures(options: Options) -> None:
       rankbounds measures
       rankbounds measures nDCG@10
 
-    Names that trec_eval, ir_measures, ranx and other tools have for a measure are understood too.
+    The list has families with their members; with --all, and in other formats than a table, every measure with its
+    meaning. Names that trec_eval, ir_measures, ranx and other tools have for a measure are understood too.
     """
     if options.measure:
         if options.format != "table":
-            raise UsageError(
-                f"One measure is explained in text only: --format {options.format} is for the list of all measures."
-            )
+            raise UsageError(f"One measure is explained in text only: --format {options.format} is for all measures.")
         text, width = "\n".join(map(explain, _kinds(options.measure))), look().width
         output.write_text(options, text if width is None else reflow(text, width))
         return
-    rows = [describe(kind) for _, kind in sorted(import_all().items(), key=lambda item: item[0].lower())]
-    output.write_rows(
-        options, rows, [Column(name, name, left=True, importance=int(name == "meaning")) for name in rows[0]]
-    )
+    kinds = [kind for _, kind in sorted(import_all().items(), key=lambda item: item[0].lower())]
+    rows = [describe(kind) for kind in kinds]
+    if options.format == "table" and not options.all:
+        families: dict[str, list[str]] = {}
+        for kind in [*(type(measure) for measure in parse_measures(DEFAULT_MEASURES)), *kinds]:
+            family = (getdoc(getmodule(kind)) or kind.__module__).partition("\n")[0].replace("``", "")
+            families.setdefault(family, []).append(kind.name)
+        lines = [f"{', '.join(dict.fromkeys(names))}: {family}\n" for family, names in families.items()]
+        output.write_text(options, HEAD.format(len(rows), len(lines)) + "".join(lines))
+        return
+    columns = [Column(name, name, left=True, importance=int(name == "meaning")) for name in rows[0]]
+    output.write_rows(options, rows, columns)
 
 
 def _kinds(text: str) -> list[type[Measure]]:
-    """Return the classes of a label or a name, even if the measure needs a depth."""
     name = text if is_name(text) else (label_elsewhere(text) or text).partition("(")[0]
     if is_name(name):
         return [class_named(name)]

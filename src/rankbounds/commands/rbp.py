@@ -241,7 +241,6 @@ def run_persistence(options: Options) -> None:
 
 
 def _read_counts(file: str) -> list[tuple[str, str]]:
-    """Read a CSV of ranks and counts, with or without a header."""
     from rankbounds.files.records import read_decoded, table_rows
 
     rows = list(table_rows(*read_decoded(file), ","))
@@ -345,7 +344,6 @@ def _persistence(text: str) -> float:
 
 
 def transfer_measure(options: Options) -> None:
-    """Convert a score of any sum of fixed weights to another one."""
     from rankbounds.rbp.other_persistence import transfer_weights
 
     own = ("p", "against", "digits", "depth", "method", "vectors", "figure")
@@ -362,7 +360,6 @@ def transfer_measure(options: Options) -> None:
 
 
 def write_vectors(options: Options, published: Published) -> None:
-    """Write the greatest and the least vector with the printed score, by rank, and their scores at the other p."""
     vectors = published.vectors
     here, there = vectors.scores(published.p), vectors.scores(options.to)
     shown = zip(vectors.named().items(), here, there, strict=False)  # the last two are for residuals
@@ -393,7 +390,6 @@ def _sentences(transferred: Transferred, comparison: PublishedComparison | None)
 
 
 def published_rows(transferred: Transferred, comparison: PublishedComparison | None) -> list[dict[str, Any]]:
-    """A row for each system, where they are compared at each persistence."""
     ranges: list[tuple[str, Transferred, str | None]] = [("A", transferred, None)]
     if comparison is not None:
         ranges = [(name, one, met.verdict) for met in comparison.meetings for name, one in (("A", met.a), ("B", met.b))]

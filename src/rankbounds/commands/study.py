@@ -33,7 +33,6 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def explain(name: str) -> str:
-    """Return the help on studies: questions, sources, and settings with defaults."""
     from rankbounds.studies.study import PARAMETERS, studies_called
 
     if name in ("all", "list"):
@@ -139,7 +138,6 @@ def choose_studies(name: str | None) -> list[Study]:
 def choose_settings(
     studies: list[Study], given: dict[str, Any], chosen: Sequence[tuple[str, str]]
 ) -> dict[Study, dict[str, str]]:
-    """Return the studies that can be computed, each with those of the settings that it has."""
     ready: dict[Study, dict[str, str]] = {}
     known = dict.fromkeys(name for study in studies for name in study.settings)
     for name, _ in chosen:
@@ -182,7 +180,6 @@ def do(
     sums: dict[str, str],
     options: Options,
 ) -> None:
-    """Compute one study and write its folder, unless it is complete."""
     from rankbounds.studies.folders import is_complete, write_folder
     from rankbounds.version import __version__
 
@@ -220,7 +217,6 @@ def write_pages(papers: list[Any], studies: list[Study], options: Options) -> No
 
 
 def command_line(study: Study, options: Options) -> str:
-    """What would make the folder again."""
     words = ["rankbounds", "study", study.name]
     if "qrels" in study.needs:
         words += [options.qrels, *options.runs]

@@ -38,7 +38,7 @@ from rankbounds.measures import Measure, parse_measures
 from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.stats.overlap import READINGS, TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import pairs_of
-from rankbounds.tables import Table
+from rankbounds.tables import Table, percent
 from rankbounds.threads import in_threads, processors
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ SHOWN_PAIRS = 10
 """How many pairs of runs a table has, unless more are asked for."""
 CHANGED = 5
 """How many of the topics that changed most are named."""
-LARGEST = "MED-"
-"""How the label of the most that a measure can differ begins."""
+LARGEST, SHARE = "MED-", "Overlap@"
+"""How labels begin: of the most that a measure can differ, and of the share of documents in common."""
 UNKNOWN = "\0"
 """A document that no list holds, so that a topic without judgments is one that is known."""
 USUAL_MEASURES = ("nDCG@10", "RBP(p=0.8)", "AP", "RR", "P@10")
@@ -177,23 +177,22 @@ class Similarity(Result):
     # ---- for people ----
 
     def table(self, pairs: int | None = SHOWN_PAIRS, *, topics: bool = False) -> Table:
-        """Show the mean of each measure for so many pairs (None: all), the most similar first."""
+        """Show the mean of each measure for so many pairs (None: all), the most similar first, of RBO the usual one."""
         order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
         numbers = {name: getattr(self, name)[:, order] for name in ("value", "low", "high")}
         chosen = replace(self, first=self.first[order], second=self.second[order], **numbers)
         columns = [column for column in self.columns if topics or column.name != "query_id"]
-        return build_table(chosen.rows(topics=topics), columns)
+        return build_table([row for row in chosen.rows(topics=topics) if ",ties=" not in row["measure"]], columns)
 
     def words(self) -> str:
-        """Name the topics of two runs that changed most, or count the pairs of several that are the same rankings."""
+        """Say what two runs share, and which topics changed most; or count the pairs that are the same rankings."""
         if self.first.size == 1:
-            changed = self.changed_most()
-            return f"Topics that changed most: {', '.join(changed)}." if changed else "No topic changed."
+            changed, depths = self.changed_most(), [label for label in self.measures if label.startswith(SHARE)]
+            shares = [f"{percent(self.mean(label)[0, 0])} of the first {label[len(SHARE) :]}" for label in depths]
+            shared = f"{' and '.join(self.runs)} have {' and '.join(shares)} documents in common. " if shares else ""
+            return shared + (f"Topics that changed most: {', '.join(changed)}." if changed else "No topic changed.")
         same = int(np.count_nonzero(self.mean(self.measures[0])[:, 0] > 1 - 1e-9))
         return f"{self.first.size} pairs over {len(self.query_ids)} topics, of which {same} are the same rankings."
-
-    def __str__(self) -> str:
-        return self.table(None).text()
 
 
 def similarity(
@@ -250,7 +249,7 @@ def similarity(
     topics = shared_topics(compared)
     # The mean over orders of ties goes without saying.
     ties = ["" if reading == "a" else f",ties={reading}" for reading in READINGS]
-    labels = [f"RBO(p={p:.12g}{words})" for words in ties] + [f"Overlap@{depth}" for depth in depths]
+    labels = [f"RBO(p={p:.12g}{words})" for words in ties] + [f"{SHARE}{depth}" for depth in depths]
     first, second = pairs_of(len(compared))
     value, low, high = (np.full((len(labels), first.size, len(topics)), np.nan) for _ in range(3))
     numbers = number_pairs([run.pairs for run in compared])
@@ -320,7 +319,6 @@ def shared_topics(runs: Sequence[Run]) -> list[str]:
 
 
 def tied_lists(run: Run, numbers: Ints, topics: Sequence[str], assumptions: Assumptions) -> TiedLists:
-    """List the run's documents for these topics in rank order, by their numbers."""
     place = {topic: number for number, topic in enumerate(topics)}
     topic_here = np.array([place.get(topic, -1) for topic in run.pairs.topics])
     rows, tied = ranked_rows(run, order=assumptions.order, precision=assumptions.score_precision)

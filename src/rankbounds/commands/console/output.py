@@ -196,11 +196,12 @@ def write_rows(
     columns: Sequence[Column | str],
     *,
     table: Callable[[], Table | None] | None = None,
-    below: Callable[[], str] | None = None,
+    above: Callable[[], str] = str,
+    below: Callable[[], str] = str,
 ) -> None:
     """Write rows in the format asked for: with column names for programs, as a table for people.
 
-    ``table`` makes a table that differs from the rows; ``below`` is plain text below it.
+    ``table`` makes a table that differs from the rows; ``above`` and ``below`` are plain text around it.
     """
     from rankbounds.results import Column, build_table
     from rankbounds.tables import ROW_FORMATS, render_rows
@@ -212,14 +213,11 @@ def write_rows(
         return
     shown = build_table(rows, declared) if table is None else table()
     text = "" if shown is None else shown.render(options.format)
-    write_text(options, text + below() if below is not None and options.format == "table" else text)
+    write_text(options, above() + text + below() if options.format == "table" else text)
 
 
 def write_text(options: Options, text: str) -> None:
-    """Write text to the file asked for, or to standard output.
-
-    Text for people fits the terminal, and control characters in ids and names are escaped.
-    """
+    """Write text to the file asked for, or to standard output: for people, what fits the terminal and is escaped."""
     from rankbounds.tables import TABLE_FORMATS
 
     if getattr(options, "format", None) in TABLE_FORMATS:
