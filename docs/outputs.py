@@ -11,7 +11,8 @@ with ``runs/``, and some of its runs under names that pages use (``RUNS``).
 - ``sh`` blocks are commands that must succeed (0), or answer "no" or "undecided" (1, 4); what ``console`` blocks show
   may be a refusal (2, 3).
 - ``python`` blocks share one namespace for the page; ``pycon`` blocks are sessions with their output.
-- ``<!-- setup ... -->`` holds commands that a reader does not see; in ``<!-- setup python ... -->``, Python.
+- ``<!-- setup ... -->`` holds commands that a reader does not see; in ``<!-- setup python ... -->``, Python, where
+  ``setups`` is ``docs/setups.py``.
 - ``<!-- not run: why -->`` before a block leaves it out.
 - ``<!-- with NAME.tar.xz -->`` before a block, or ``<!-- setup with NAME.tar.xz ... -->``, runs it in that folder of
   real data, which is not part of this project; where it is absent (``RANKBOUNDS_DATA`` names its place) the block stays
@@ -34,6 +35,7 @@ import tarfile
 import tempfile
 import warnings
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -144,12 +146,24 @@ def _unpacked(name: str, folder: Path) -> Iterator[Path]:
 
 
 def _names() -> dict[str, Any]:
-    """What Python examples may use: the package, and the files of the folder as dicts."""
+    """What Python examples may use: the package, the files of the folder as dicts, and what makes more of them."""
     import rankbounds
+
+    spec = spec_from_file_location("setups", ROOT / "docs" / "setups.py")
+    assert spec is not None
+    assert spec.loader is not None
+    setups = module_from_spec(spec)
+    spec.loader.exec_module(setups)
 
     lists = {name: rankbounds.read_run(f"{name}.txt").to_dict() for name in RUNS}
     runs = {path.stem: rankbounds.read_run(path).to_dict() for path in sorted(Path("runs").iterdir())}
-    return {"rb": rankbounds, "qrels": rankbounds.read_qrels("qrels.txt").to_dict(), "runs": runs, **lists}
+    return {
+        "rb": rankbounds,
+        "setups": setups,
+        "qrels": rankbounds.read_qrels("qrels.txt").to_dict(),
+        "runs": runs,
+        **lists,
+    }
 
 
 def _commands(text: str, place: str, folder: Path) -> None:
