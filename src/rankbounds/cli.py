@@ -210,7 +210,6 @@ def _fail(message: str, code: int) -> int:
 
 
 def _forget_output() -> None:
-    """What could not be printed is not tried again when the program ends."""
     if sys.stdout is None:
         return
     try:

@@ -250,7 +250,6 @@ def warn(message: str | Warning, category: type[Warning] = RankboundsWarning) ->
 
 
 def _callers() -> Iterator[FrameType]:
-    """Return frames outside the package, of this thread or of the one that waits for it."""
     main, here = threading.main_thread().ident, threading.get_ident()
     frames = sys._current_frames()
     order = [here, *(thread for thread in (main, *frames) if thread is not None and thread != here)]
@@ -283,7 +282,6 @@ def did_you_mean(word: str, known: list[str], meant: Mapping[str, str] | None = 
 
 
 def _shared_words(asked: str, name: str) -> float:
-    """Return how close the words of the first are to the closest words of the second, from 0 to 1."""
     from difflib import SequenceMatcher
 
     nearest = [

@@ -109,8 +109,6 @@ def build_table(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
 
 
 def _without_controls(words: Callable[..., str]) -> Callable[..., str]:
-    """Escape what ids and names hold that would act on a terminal or a page."""
-
     @wraps(words)
     def escaped(*given: Any, **named: Any) -> str:
         return escape_controls(words(*given, **named))
@@ -144,8 +142,8 @@ class Result(Framed):
     columns: ClassVar[Sequence[Column]] = ()
     figures: ClassVar[tuple[str, ...]] = ()
     """Which functions of ``rankbounds.plots`` draw it, the usual one first."""
-    words_below: ClassVar[bool] = False
-    """Do the sentences stand below a table on the command line?"""
+    words_beside: ClassVar[str] = ""
+    """Where the sentences stand beside a table on the command line: "above", "below", or nowhere."""
     title: ClassVar[str] = ""
     """What a paper's caption says of the table; by default the first of the words."""
 
@@ -165,6 +163,10 @@ class Result(Framed):
     def notes(self) -> list[str]:
         """Return what a reader of the numbers must know, in sentences."""
         return []
+
+    def doubts(self) -> list[str]:
+        """Return the notes that could change a decision, which is what commands print without ``--explain``."""
+        return self.notes()
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -201,11 +203,14 @@ class Result(Framed):
             return render_rows(self.rows(), kind, self.fields, raw=raw)
         if kind == "latex":
             return self.to_latex()
-        below = self.words() if kind == "table" and self.words_below else ""
-        return self.table().render(kind) + (f"\n{below}\n" if below else "")
+        words = self.words() if kind == "table" and self.words_beside else ""
+        return "\n".join(filter(None, self._beside(self.table().render(kind), words and f"{words}\n")))
+
+    def _beside(self, table: str, words: str) -> tuple[str, str]:
+        return (words, table) if self.words_beside == "above" else (table, words)
 
     def __repr__(self) -> str:
-        parts = (self.table().text(), self.words(), *map(escape_controls, self.notes()))
+        parts = (*self._beside(self.table().text(), self.words()), *map(escape_controls, self.doubts()))
         return "\n".join(part.rstrip("\n") for part in parts if part)
 
     def _repr_html_(self) -> str:

@@ -175,7 +175,6 @@ class _Layout:
         return widths
 
     def _chosen(self, width: int) -> dict[int, int]:
-        """Select the columns for which there is room, the most important first, each as narrow as possible."""
         least = [self._least(column, width) for column in self.columns]
         first_number = next((column for column in self.columns if column not in self.left), 0)
         if first_number:
@@ -231,7 +230,6 @@ class _Layout:
 
 
 def _total_width(widths: Mapping[int, int]) -> int:
-    """How many cells the columns take, and the gap before another one."""
     return sum(widths.values()) + len(GAP) * len(widths)
 
 
@@ -381,7 +379,6 @@ def render_columns(tables: Iterable[Mapping[str, Any]], kind: str, fields: Seque
 
 
 def _cell(text: str, special: Callable[[str], Any]) -> str:
-    """Format a cell of CSV or TSV, in quotes if its contents would end the cell or the row."""
     if not special(text):
         return text
     if "\0" in text:  # which is no text to those who read it

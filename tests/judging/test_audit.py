@@ -278,8 +278,8 @@ class TestLooks:
         assert 5 < early.rows()[0]["judgments_needed"] <= 200
         assert late.rows()[0]["decided"]
         assert late.rows()[0]["judgments_needed"] == 150
-        assert any(note.startswith("Settled: good is better than bad in P@5") for note in late.notes())
-        assert any(note.startswith("Not settled after 5 judgments") for note in early.notes())
+        assert late.words() == "Settled: good is better than bad in P@5."
+        assert early.words().startswith("Not settled after 5 judgments")
 
     def test_judgments_needed_are_the_fewest_that_make_it_short_enough(self):
         variance, unseen, most = np.array([4e-4, 1.0]), np.array([1e-6, 0.01]), np.array([900, 900])
@@ -326,9 +326,21 @@ class TestCommand:
     def test_table_and_notes(self, command, files):
         code, out, err = command("audit", *files, "-m", "nDCG@5")
         assert code == 0
-        assert out.splitlines()[0].split()[:5] == ["run", "measure", "by", "labels", "estimate"]
+        answer, _, heading, *_ = out.splitlines()
+        assert answer.startswith("By nDCG@5, ")
+        assert heading.split()[:5] == ["run", "measure", "by", "labels", "estimate"]
+        assert "95% (sampled labels)" in heading
+        assert "these topics only" not in err
+        _, again, err = command("audit", *files, "-m", "nDCG@5", "--explain")
+        assert again == out
         assert "these topics only" in err
         assert "linearisation" in err
+
+    def test_judgments_are_no_sample(self, command, files):
+        labels, _, *runs = files
+        code, _, err = command("audit", labels, labels, *runs)
+        assert (code, err.count("\n")) == (3, 1)
+        assert 'Give the file that "rankbounds sample" wrote' in err
 
     def test_looks(self, command, files):
         labels, sample, *runs = files

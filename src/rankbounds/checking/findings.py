@@ -172,7 +172,7 @@ class Checks(Result):
     title = "Checks of run files, and by how much the order of tied documents moves each mean."
     judged_outside: Sequence[tuple[str, str, float]] | None = None
     """Topic, document and grade of the judgments whose document the corpus lacks, where both were given."""
-    words_below = True
+    words_beside = "below"
 
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -44,7 +44,7 @@ class DescribedJudgments(Result):
         count("most", "max", importance=2),
         count("total", importance=1),
     )
-    words_below = True
+    words_beside = "below"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row per kind of document: ``least``, ``mean``, ``median`` and ``most`` per topic, and ``total``."""

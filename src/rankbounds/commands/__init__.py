@@ -134,7 +134,6 @@ class Command(NamedTuple):
         return "\n\n".join(paragraphs[:at]), examples, "\n\n".join(paragraphs[at + 1 :])
 
     def load(self) -> tuple[tuple[Any, ...], Callable[[Any], Any]]:
-        """The options, and the function that runs the command."""
         importlib.import_module(self.module)
         return _declared[self.module, self.name]
 

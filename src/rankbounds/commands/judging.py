@@ -41,6 +41,7 @@ from rankbounds.judging import pools
     scoring.ORDER,
     *reading.READING,
     reading.CALIBRATE,
+    output.EXPLAIN,
     *output.options_for((*output.FORMATS[:5], "trec", *output.FORMATS[5:])),
 )
 def run_judge_next(options: Options) -> None:
@@ -61,6 +62,7 @@ def run_judge_next(options: Options) -> None:
     from rankbounds.judging.next.judge_next import judge_next
     from rankbounds.measures import parse_measure
 
+    compare = reading.compared_from(options.compare)
     trusted = reading.trusted_from(options, [parse_measure(options.measure)], drawn=True)
     judgments, runs = reading.collection_from(options, trusted)
     doing("estimating what unjudged documents are")
@@ -69,19 +71,19 @@ def run_judge_next(options: Options) -> None:
         judge_next,
         judgments,
         runs,
-        compare=reading.compared_from(options.compare),
+        compare=compare,
         q=scoring.probability_from(options.q) if trusted is None else trusted.model(options.otherwise),
         progress=progress_on_terminal("steps of the plan"),
     )
-    if options.format in ("table", "trec") and not len(plan):
-        output.write_text(options, "")
-    elif options.format == "trec":
-        output.write_text(options, plan.pool().text())
+    if options.format == "trec":
+        output.write_text(options, plan.pool().text() if len(plan) else "")
+    elif options.format == "table" and not len(plan):
+        output.write_text(options, f"{plan.words()}\n")
     else:
         output.write_result(options, plan)
     if trusted is not None:
         say(trusted.words())
-    say_all(plan.sentences())
+    say_all([*(() if options.format == "table" else plan.sentences()), *(plan.notes() if options.explain else ())])
 
 
 @command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rankbounds.choices import check_choice
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, say_all
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     *scoring.resampling(2000),
     *scoring.ASSUMING_NO_BOUNDS,
     *output.FIGURES,
+    output.EXPLAIN,
     *output.OUTPUT,
 )
 def run_judges(options: Options) -> Any:
@@ -71,7 +73,7 @@ def run_judges(options: Options) -> Any:
         same_scale=options.same_scale or None,
         trusted_name=options.source,
     )
-    return comparison if options.details is None else comparison.details(options.details)
+    return comparison.details(options.details) if options.details or options.explain else comparison
 
 
 def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qrels]]:
@@ -86,11 +88,15 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
         if not others:
             raise DataError(options.qrels, f'all labels have the source "{options.source}": there are none to check.')
         return trusted, others
-    labels: dict[str, Qrels] = {}
+    files: dict[str, str] = {}
     for name, file in reading.named_files(options.label_files):
-        if name is not None and name in labels:
+        if name is not None and name in files:
             raise UsageError(f'Two sets of labels are called "{name}".')
-        own = name or (file if plain_name(file) in labels else plain_name(file))
+        files[name or (file if plain_name(file) in files else plain_name(file))] = file
+    if options.details is not None and not options.votes:
+        check_choice("--details", options.details, [*files])
+    labels: dict[str, Qrels] = {}
+    for own, file in files.items():
         try:
             labels[own] = reader.judgments(file)
         except DataError:
@@ -148,9 +154,8 @@ def run_sample(options: Options) -> None:
     """
     from rankbounds.judging.audits.sample import draw_sample
 
-    drawn = call(
-        options, draw_sample, *reading.collection_from(options), compare=reading.compared_from(options.compare)
-    )
+    compare = reading.compared_from(options.compare)
+    drawn = call(options, draw_sample, *reading.collection_from(options), compare=compare)
     if options.format == "trec":
         output.write_text(options, drawn.pool().text())
     else:
@@ -163,7 +168,7 @@ def run_sample(options: Options) -> None:
 @command(
     "audit",
     reading.LABELS,
-    Option("SAMPLE", "the judged sample: query_id, doc_id, order, probability, relevance", file="read"),
+    Option("SAMPLE", 'what "rankbounds sample" wrote, with its column relevance filled in', file="read"),
     reading.RUNS_IF_ANY,
     *everyday(
         scoring.measures((), "nDCG@10 (default), AP, Recall@100 by linearisation; RBP(p=0.8), P@10, DCG@20"),
@@ -181,6 +186,7 @@ def run_sample(options: Options) -> None:
     scoring.GAIN,
     *reading.READING,
     *output.FIGURES,
+    output.EXPLAIN,
     *output.OUTPUT,
 )
 def run_audit(options: Options) -> Any:

@@ -48,6 +48,7 @@ from rankbounds.probability.models.chosen import SAMPLES
     *reading.READING,
     reading.CALIBRATE,
     *output.FIGURES,
+    output.EXPLAIN,
     *output.OUTPUT,
 )
 def run_uncertainty(options: Options) -> Any:

@@ -39,23 +39,24 @@ class DocumentsToJudge(Result):
 
     query_ids: list[str]
     doc_ids: list[str]
+    words_beside = "above"
 
     def __len__(self) -> int:
         return len(self.doc_ids)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict per document: ``query_id``, ``doc_id`` and its numbers."""
         numbers = (getattr(self, name).tolist() for name in self.fields[2:])
         return [
             dict(zip(self.fields, row, strict=True)) for row in zip(self.query_ids, self.doc_ids, *numbers, strict=True)
         ]
 
     def sentences(self) -> list[str]:
-        """What these judgments would do."""
+        return []
+
+    def doubts(self) -> list[str]:
         return []
 
     def words(self) -> str:
-        """The sentences in a paragraph."""
         return " ".join(self.sentences())
 
     def pool(self) -> Qrels:

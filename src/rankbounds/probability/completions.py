@@ -40,7 +40,6 @@ class Completions:
 
     @cached_property
     def number(self) -> Ints:
-        """The number of each document's completion among those of all topics."""
         return self.at * self.completions + self.completion
 
     def only(self, chosen: Flags) -> Completions:
@@ -107,7 +106,6 @@ class OpenCollection(SharedLists):
         return self.topic.size
 
     def mean_over_runs(self, values: Sequence[Floats]) -> Floats:
-        """One value for each document from those that the runs' ``unjudged`` have."""
         total = np.zeros(len(self))
         for number, value in zip(self.numbers, values, strict=True):
             total += np.bincount(number, value, len(self))
@@ -128,7 +126,6 @@ class OpenCollection(SharedLists):
         return values
 
     def depth(self, measure: Measure) -> int | None:
-        """How deep a list matters to the measure, where the order of its documents is fixed."""
         return measure.cutoff if self.assumptions.ties in ORDERS else None
 
     def is_open(self, measure: Measure, among: Sequence[int]) -> bool:
@@ -137,7 +134,6 @@ class OpenCollection(SharedLists):
         return bool((rank > 0).any() if depth is None else ((rank > 0) & (rank <= depth)).any())
 
     def parts(self, measure: Measure, completions: int, topics: Ints | None = None) -> Iterator[Ints]:
-        """The topics in parts whose completions fit into memory, this many of each topic."""
         chosen = np.arange(self.first.size - 1) if topics is None else topics
         deepest = self.length.max(axis=0)
         depth = self.depth(measure)

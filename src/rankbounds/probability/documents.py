@@ -35,7 +35,6 @@ NEARLY = 0.9
 
 
 def looks_pooled(parts: list[Rankings]) -> bool:
-    """Are a run's first documents judged, as pooling leaves them?"""
     first = np.concatenate([batch.holes[:, :POOLED_DEPTH][batch.present[:, :POOLED_DEPTH]] for batch in parts])
     return bool(first.size) and float(first.mean()) <= 1 - POOLED_SHARE
 
@@ -58,7 +57,6 @@ class PoolDepth:
 
     @property
     def pooled(self) -> Flags:
-        """Which runs contributed to the pool, as far as the judgments show."""
         return (self.judged_to > 0) & (self.judged_to >= NEARLY * self.pool)
 
 

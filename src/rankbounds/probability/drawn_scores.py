@@ -173,7 +173,6 @@ class DrawnDifferences:
 
     @property
     def sd(self) -> Floats:
-        """The standard deviations; 0 where draws differ by no more than a rounding."""
         varies = ~(np.ptp(self._finite, axis=-1) <= TOLERANCE * self.scale)
         return np.where(varies, self._finite.std(axis=-1, ddof=1), 0.0)
 
@@ -183,13 +182,11 @@ class DrawnDifferences:
 
     @cached_property
     def better(self) -> tuple[Floats, Floats]:
-        """How likely the first run is the better one, and the second; equal but for rounding makes neither better."""
         lead, slack = merit(self.draws, self.measure), TOLERANCE * self.scale[:, None]
         return (lead > slack).mean(axis=-1), (lead < -slack).mean(axis=-1)
 
     @property
     def error(self) -> Floats:
-        """The standard error of the probabilities: that of the less certain one."""
         return np.maximum(*(error_of_share(share, self.draws.shape[-1]) for share in self.better))
 
 
@@ -200,7 +197,6 @@ def error_of_share(share: Floats, draws: int) -> Floats:
 
 
 def draw_differences(drawn: DrawnCompletions, pairs: Sequence[tuple[int, int]]) -> DrawnDifferences:
-    """Draw the mean difference of each pair of runs, over documents that either of the two retrieved."""
     has_list = drawn.collection.has_list
     total, scale = np.zeros((len(pairs), drawn.samples)), np.zeros(len(pairs))
     for at, topics, scores in drawn.scores(pairs):

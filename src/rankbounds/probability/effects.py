@@ -62,14 +62,12 @@ def document_effects(drawn: DrawnCompletions, groups: Sequence[tuple[int, ...]])
 
 
 def is_plain_sum(measure: Measure) -> bool:
-    """Does a rank have the same weight in every topic?"""
     return is_weighted_sum(measure) and not getattr(measure, "by_topic", False)
 
 
 def _effects_on_average_precision(
     drawn: DrawnCompletions, run: int, group: Sequence[int], base: Completions, documents: Ints
 ) -> Floats:
-    """What each of these documents adds to one run's AP in its topic."""
     collection, measure = drawn.collection, drawn.measure
     grade, length = collection.grades(run, measure, base)
     relevant = (grade >= measure.rel).astype(np.float64)
@@ -93,7 +91,6 @@ def _effects_on_average_precision(
 def _effects_by_scoring_anew(
     drawn: DrawnCompletions, run: int, group: Sequence[int], base: Completions, documents: Ints
 ) -> Floats:
-    """What each of these documents adds to one run's score of its topic."""
     collection, topics = drawn.collection, base.topics
     depth = collection.depth(drawn.measure)
     rank, line = collection.rank[run, documents], base.line_of(collection.topic[documents])

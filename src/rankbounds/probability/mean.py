@@ -43,6 +43,7 @@ from rankbounds.probability.models.probabilities import RelevanceProbability
 from rankbounds.results import Column, Result
 from rankbounds.results import interval as interval_column
 from rankbounds.stats.significance import deviation_of
+from rankbounds.tables import number
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -78,7 +79,6 @@ class UncertainScore:
         return int(np.count_nonzero(~np.isnan(self.base)))
 
     def value(self, name: str, topic: int | None = None) -> float:
-        """The base, mean, low or high of one topic, or its mean over the topics that are scored."""
         values = getattr(self, name)
         if topic is not None:
             return float(values[topic])
@@ -133,7 +133,6 @@ class UncertainScore:
 
 
 def exact_score(unjudged: UnjudgedDocuments, measure: Measure, model: RelevanceProbability) -> UncertainScore:
-    """The moments of a weighted sum."""
     name, chance = unjudged.run.name, model(unjudged)
     mean = unjudged.base + unjudged.sums(unjudged.weight * chance)
     variance = np.where(unjudged.counted, unjudged.sums(unjudged.weight**2 * chance * (1 - chance)), np.nan)
@@ -156,7 +155,6 @@ def _reach(model: RelevanceProbability, run: str) -> Callable[[float], float] | 
 
 @np.errstate(invalid="ignore")  # of searches that never end
 def draw_score(models: ChosenModels, at: int, measure: Measure, samples: int, seed: int) -> UncertainScore:
-    """The moments of any measure, from draws of which unjudged documents are relevant, and how relevant."""
     run, facts, assumptions = models.runs[at], models.facts, models.assumptions
     base, low, high = models.base_and_bounds(at, measure)
     draws = np.full((samples, len(facts.query_ids)), np.nan)
@@ -191,11 +189,13 @@ class Uncertainty(Result):
     per_topic: bool = False
     title = "Mean scores with the uncertainty from unjudged documents; judged: the mean if none of them is relevant."
     figures = ("leaderboard",)
+    words_beside = "above"
 
     @property
     def columns(self) -> list[Column]:  # type: ignore[override]
         parts = ("sd_documents", "sd_topics") if self.settings["sources"] != "documents" else ()
-        level = f"{100 * self.settings['confidence']:.6g}% interval"
+        covered = {"documents": "unjudged", "both": "unjudged, topics"}.get(self.settings["sources"], "topics")
+        level = f"{100 * self.settings['confidence']:.6g}% ({covered})"
         return [
             Column("run"),
             Column("query_id", "topic" if self.per_topic else None, importance=5),
@@ -245,6 +245,24 @@ class Uncertainty(Result):
     def first(self, runs: int) -> Uncertainty:
         kept = list(dict.fromkeys(score.run for score in self.scores))[:runs]
         return replace(self, scores=[score for score in self.scores if score.run in kept])
+
+    def words(self) -> str:
+        measure = self.scores[0].measure
+        scores = [score for score in self.scores if score.measure == measure]
+        unpooled = [score for score in scores if not self.pooled[score.run]]
+        known = [score for score in unpooled or scores if not math.isnan(score.value("mean"))] or unpooled or scores
+        best = max(known, key=lambda score: float(merit(np.array(score.value("mean")), measure)))
+        who = f"{best.run} was {'not ' if unpooled else ''}pooled"
+        if len(unpooled or scores) > 1:
+            pooled = f"{len(unpooled)} of {len(scores)} runs were not" if unpooled else f"All {len(scores)} runs were"
+            who = f"{pooled} pooled; {best.run} is the best{' of them' if unpooled else ''}"
+        low, high = map(number, best.interval(self.settings["confidence"], self.settings["sources"]))
+        mean, judged = number(best.value("mean")), number(best.value("base"))
+        alone = "" if mean == judged else f"; by its judged documents alone, {judged}"
+        return f"{who}: its {measure} is {'probably ' if alone else ''}{mean} [{low}, {high}]{alone}."
+
+    def doubts(self) -> list[str]:
+        return list(self.remarks)
 
     def notes(self) -> list[str]:
         samples, seed = self.settings["samples"], self.settings["seed"]

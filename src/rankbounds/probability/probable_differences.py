@@ -87,6 +87,7 @@ class Differences(Result):
     remarks: Sequence[str]
     title = "Differences of means (run minus against), with the uncertainty from unjudged documents."
     figures = ("differences",)
+    words_beside = "above"
 
     @property
     def columns(self) -> list[Column]:  # type: ignore[override]
@@ -96,7 +97,7 @@ class Differences(Result):
             Column("measure"),
             Column("difference", "", lambda row: signed(row["difference"]), importance=6),
             Column("sd"),
-            interval("ci_low", "ci_high", f"{100 * self.settings['confidence']:.6g}% interval", signed, importance=5),
+            interval("ci_low", "ci_high", f"{100 * self.settings['confidence']:.6g}% (unjudged)", signed, importance=5),
             *(Column(name, None) for name in ("ci_low", "ci_high")),
             Column("probability_better", "P(better)", lambda row: number(row["probability_better"], 3), 2),
             Column("probability_worse", "P(worse)", lambda row: number(row["probability_worse"], 3), 1),
@@ -107,6 +108,23 @@ class Differences(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         return [{name: getattr(pair, name) for name in self.fields} for pair in self.pairs]
+
+    def words(self) -> str:
+        measure = self.pairs[0].measure
+        pairs = [pair for pair in self.pairs if pair.measure == measure]
+        apart = [pair for pair in pairs if pair.ci_low > 0 or pair.ci_high < 0]
+        if len(pairs) > 1:
+            are = "is" if len(apart) == 1 else "are"
+            return f"{len(apart):,} of {len(pairs):,} pairs {are} told apart by {measure}: the interval leaves out 0."
+        (pair,) = pairs
+        names = (pair.run, pair.against)
+        better, worse = names if pair.probability_better > 0.5 else names[::-1]
+        first = f"{better} is better than {worse} in {measure}" if apart else f"Open which is better in {measure}"
+        span = f"{signed(pair.difference)} [{signed(pair.ci_low)}, {signed(pair.ci_high)}]"
+        return f"{first}: {names[0]} minus {names[1]} is {span}."
+
+    def doubts(self) -> list[str]:
+        return list(self.remarks)
 
     def notes(self) -> list[str]:
         how = "the distribution of the difference" if self.exact else "a normal approximation"
@@ -263,7 +281,6 @@ def _calibrated(
 def _drawn_columns(
     completions: DrawnCompletions, pairs: Sequence[tuple[int, int]], confidence: float
 ) -> tuple[Floats, ...]:
-    """The columns of all pairs under a measure that is not a weighted sum."""
     collection, measure = completions.collection, completions.measure
     if not collection.has_list.all(axis=0).any():
         raise UsageError("The runs have no topic in common.")
@@ -332,7 +349,6 @@ class SharedUnjudged:
         self.slope, self.covariance = estimation_slopes(model, of_runs)
 
     def columns(self, bounds: tuple[Floats, Floats], *, exact: bool) -> tuple[Floats, ...]:
-        """For all pairs: mean and sd of the difference within its bounds, and how likely each run is better."""
         from scipy.special import ndtr
 
         first, second = np.triu_indices(len(self.of_runs), 1)
@@ -368,7 +384,6 @@ class SharedUnjudged:
         return mean, sd, better, worse
 
     def _weighted(self, values: Floats) -> Floats:
-        """For each run the sum over its documents of their weights times these values."""
         runs = zip(self.of_runs, self.document, strict=True)
         return np.array([float(unjudged.weight @ values[document]) for unjudged, document in runs])
 

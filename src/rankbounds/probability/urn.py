@@ -283,7 +283,6 @@ def simulate(
 
 
 def _ranked(arrival: Floats, depth: int, ties: float, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """The documents of each list and their scores; tied ones stand in the order that evaluation gives them."""
     ranked = np.argsort(arrival, axis=-1)[:, :depth]
     score = np.round(-np.log(np.take_along_axis(arrival, ranked, axis=-1)), 4)
     tied = rng.random(score.shape) < ties

@@ -190,7 +190,6 @@ TO_TYPE = {
 
 
 def check_command(words: Sequence[str], known: Sequence[str]) -> None:
-    """Reject an unknown command, with the one that was probably meant."""
     name = words[0]
     if name in NOUNS:
         name, known = " ".join(words[:2]), [each for each in known if each.startswith(f"{name} ")]
@@ -213,7 +212,6 @@ OPTIONS_MEANT = {"metric": "measure", "metrics": "measure", "plot": "figure", "o
 
 
 def check_options(program: str, options: Sequence[Option], words: Sequence[str]) -> None:
-    """Reject the first unknown option, with a similar one."""
     from rankbounds.files.records import is_number
 
     flags = [flag for option in options for flag in option.flags]

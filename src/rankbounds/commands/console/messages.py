@@ -29,7 +29,6 @@ _line: _Line | None = None
 
 
 def keep_quiet(quiet: bool) -> None:
-    """Print errors alone from now on, or everything again."""
     global _quiet
     _quiet = quiet
 

@@ -61,6 +61,7 @@ def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tup
 
 OUTPUT = options_for()
 JUDGMENTS_FILE = file_option(("trec", "csv", "tsv", "jsonl"))
+EXPLAIN = Option("--explain", "print all that stands behind the answer", group="output", everyday=True)
 BIBTEX = Option("--bibtex FILE", "write the sources of measures and tests to this file", file="written", group="output")
 TERMINAL = group_under(
     "output",
@@ -176,7 +177,10 @@ def finish(options: Options, answer: Any) -> int:
     if not hasattr(answer, "render"):
         return int(answer or 0)
     write_result(options, answer)
-    say_all(answer.notes())
+    if options.format == "table":
+        say_all(answer.notes() if getattr(options, "explain", True) else answer.doubts())
+    else:
+        say_all([*(answer.words().splitlines() if answer.words_beside == "above" else ()), *answer.notes()])
     return 0
 
 
@@ -270,7 +274,6 @@ def write_bibtex(options: Options, entries: str) -> None:
 
 
 def report_file(path: str) -> None:
-    """Report a file that was written, unless it is a pipe or a device."""
     if os.path.isfile(path) and not is_stream(path):
         say(f"wrote {in_brief(path)}")
 

@@ -199,7 +199,6 @@ def prepare_runs(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]
 
 
 def run_from(options: Options, given: str) -> Run:
-    """One run that an argument names."""
     name, path = name_and_path(given)
     return reading_from(options).run(path if name is None else {name: path})
 
@@ -252,5 +251,4 @@ def score_tables_from(options: Options) -> Scores:
 
 
 def named_files(arguments: Sequence[str]) -> list[tuple[str | None, str]]:
-    """The files of arguments such as ``name=FILE``, folders and patterns, each with the name that it was given."""
     return [(name, file) for name, path in map(name_and_path, arguments) for file in expand([path])]

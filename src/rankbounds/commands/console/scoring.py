@@ -29,7 +29,6 @@ def words_for(assumption: str) -> str:
 
 
 def measure_names() -> list[str]:
-    """Names of measures that need no quotes in a shell."""
     names = dict.fromkeys([*DEFAULT_MEASURES, *import_all()])
     return [name for name in names if name.replace("@", "_").isidentifier()]
 
@@ -237,7 +236,6 @@ def evaluation_from(options: Options) -> dict[str, Any]:
 
 
 def evaluate_from(options: Options) -> Scores:
-    """Run ``evaluate`` with the options, or read tables of scores."""
     if getattr(options, "scores", None):
         from rankbounds.comparison.evidence import keep_shared_topics
 

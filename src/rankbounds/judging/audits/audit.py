@@ -10,6 +10,7 @@ for estimated variances Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Annals 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -32,15 +33,13 @@ from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.phrases import counted
 from rankbounds.results import Column, Result, build_table, count, interval
 from rankbounds.stats.significance import pairs_of
-from rankbounds.tables import Table
+from rankbounds.tables import Table, number, signed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 ROUNDED = 1e-3
 """By how much of itself a probability may differ where it passed through other programs."""
-MOST_NOTES = 3
-"""How many notes stand below the table, those first that bear most on what the numbers are worth."""
 BLOCK = 1 << 22
 """How many numbers are looked at at once."""
 STEP, STEPS = 1.05, 160
@@ -88,28 +87,28 @@ class Audit(Result):
     difference: bool
     sequential: bool = False
     remarks: Sequence[str] = ()
+    words_beside = "above"
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What a paper's caption says of the table."""
         what = "Differences of scores (run minus against)" if self.difference else "Scores"
         return f"{what} by a model's labels, and estimates that a sample of human judgments corrects."
 
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Which function of ``rankbounds.plots`` draws it."""
         return ("differences",) if self.difference else ("leaderboard",)
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """``run`` and ``against`` for differences."""
-        names = ("run", "against") if self.difference else ("run",)
+        names, write = (("run", "against"), signed) if self.difference else (("run",), number)
+        level = f"{100 * self.confidence:.6g}% (sampled labels)"
         return (
             *(Column(name, name) for name in names),
-            *map(Column, ("measure", "by_labels", "estimate", "sd")),
-            Column("ci_low", None),
-            Column("ci_high", None),
-            interval("ci_low", "ci_high", f"{100 * self.confidence:.6g}% interval", of="estimate"),
+            Column("measure"),
+            *(Column(name, "", lambda row, name=name: write(row[name])) for name in ("by_labels", "estimate")),  # type: ignore[misc]
+            Column("sd"),
+            *(Column(name, None) for name in ("ci_low", "ci_high")),
+            interval("ci_low", "ci_high", level, write, of="estimate"),
             Column("judged"),
             Column("method", None),
             *((Column("decided"), count("judgments_needed", "needed")) if self.sequential and self.difference else ()),
@@ -130,7 +129,6 @@ class Audit(Result):
         return rows
 
     def _orient(self, estimate: Estimate, later: Ints, earlier: Ints) -> tuple[Ints, Ints]:
-        """As in ``compare``: the second run minus the first of two, the better minus the worse among many."""
         if len(self.runs) == 2:
             return later, earlier
         lead = select_runs(estimate.value, later, earlier)
@@ -178,7 +176,6 @@ class Audit(Result):
         return build_table(rows, self.columns)
 
     def notes(self) -> list[str]:
-        """What a reader of the numbers must know, in at most three sentences."""
         holds = "at every look" if self.sequential else "if the number of judgments was fixed in advance"
         covered = (
             f"{counted(len(self.sample), 'judgment')}. The intervals cover the documents that nobody judged; they hold "
@@ -187,34 +184,57 @@ class Audit(Result):
         linearised = [str(estimate.measure) for estimate in self.estimates if estimate.method == LINEARISED]
         if linearised:
             covered += f" Those of {', '.join(linearised)} use linearisation, which is approximate."
-        settled = []
-        if self.sequential and self.difference:
-            rows = self.rows()
-            each = len(rows) // len(self.estimates)
-            settled = [" ".join(self.settled(rows[at : at + each]) for at in range(0, len(rows), each))]
-        return [covered, *settled, *self.remarks][:MOST_NOTES]
+        return [covered, *self.remarks]
+
+    def doubts(self) -> list[str]:
+        return list(self.remarks)
+
+    def words(self) -> str:
+        rows = self.rows()
+        each, say = len(rows) // len(self.estimates), self.settled if self.difference else self._leader
+        return "\n".join(say(rows[at : at + each]) for at in range(0, len(rows), each))
+
+    def _leader(self, rows: Sequence[dict[str, Any]]) -> str:
+        known = [row for row in rows if not math.isnan(row["by_labels"])]
+        choose = min if self._lower_is_better(rows[0]["measure"]) else max
+        best = choose(rows, key=lambda row: row["estimate"])
+        alone = choose(known, key=lambda row: row["by_labels"], default=None)
+        corrected = (
+            f"By {best['measure']}, {best['run']} {'leads with' if len(rows) > 1 else 'has'} {best['estimate']:.4f} "
+            f"[{best['ci_low']:.4f}, {best['ci_high']:.4f}], corrected by {counted(best['judged'], 'judgment')}"
+        )
+        if alone is None:
+            return f"{corrected}."
+        other = "" if alone is best else f"{alone['run']} leads with "
+        return f"{corrected}; by the labels alone, {other}{alone['by_labels']:.4f}."
 
     def settled(self, rows: Sequence[dict[str, Any]]) -> str:
         """Whether the pairs of these rows, of one measure, are settled, in a sentence."""
+        settled = "settled" if self.sequential else "told apart"
+        decided = [row for row in rows if row["ci_low"] > 0 or row["ci_high"] < 0 or row["ci_low"] == row["ci_high"]]
         if len(rows) > 1:
-            decided = sum(row["decided"] for row in rows)
-            return (
-                f"{decided:,} of {len(rows):,} pairs are settled by {rows[0]['measure']}, each considered separately."
-            )
+            are = "is" if len(decided) == 1 else "are"
+            return f"{len(decided):,} of {len(rows):,} pairs {are} {settled} by {rows[0]['measure']}, each on its own."
         (row,) = rows
         names, measure = (row["run"], row["against"]), row["measure"]
-        if not row["decided"]:
+        if not decided:
+            more = ""
+            if self.sequential:
+                more = (
+                    f" If it is about {row['estimate']:+.4f}, the current estimate, about "
+                    f"{row['judgments_needed']:,} judgments in all will settle it."
+                )
             return (
-                f"Not settled after {counted(row['judged'], 'judgment')}: {measure} of {names[0]} minus that of "
-                f"{names[1]} is between {row['ci_low']:.4f} and {row['ci_high']:.4f}. If it is about "
-                f"{row['estimate']:.4f}, the current estimate, about {row['judgments_needed']:,} judgments in all will "
-                "settle it."
+                f"Not {settled} after {counted(row['judged'], 'judgment')}: {measure} of {names[0]} minus that of "
+                f"{names[1]} is between {row['ci_low']:+.4f} and {row['ci_high']:+.4f}.{more}"
             )
         if row["ci_low"] == row["ci_high"] == 0:
-            return f"Settled: {names[0]} and {names[1]} have the same {measure}."
-        lower_is_better = any(one.measure.lower_is_better for one in self.estimates if str(one.measure) == measure)
-        better, worse = names if (row["ci_low"] > 0) != lower_is_better else names[::-1]
-        return f"Settled: {better} is better than {worse} in {measure}."
+            return f"{settled.capitalize()}: {names[0]} and {names[1]} have the same {measure}."
+        better, worse = names if (row["ci_low"] > 0) != self._lower_is_better(measure) else names[::-1]
+        return f"{settled.capitalize()}: {better} is better than {worse} in {measure}."
+
+    def _lower_is_better(self, measure: str) -> bool:
+        return any(one.measure.lower_is_better for one in self.estimates if str(one.measure) == measure)
 
 
 def audit(
@@ -336,9 +356,9 @@ def _remarks(
         yield unused.strip()
     if other := [str(measure) for measure in levels if not _drawn_for(measure, pool, judged)]:
         yield (
-            f"{', '.join(other)}: the sample was drawn for another question than "
-            f"{pool.question.words(pool.names)} by these labels. Other documents matter to that, so "
-            "intervals are wider, and may miss what had hardly a chance of being drawn."
+            f"The sample was drawn for another question, measure or labels than {pool.question.words(pool.names)} in "
+            f"{', '.join(other)}. Other documents matter to that: intervals are wider, and may miss what had hardly a "
+            "chance of being drawn."
         )
     for measure in (measure for measure, read in levels.items() if read is None):
         yield (

@@ -72,12 +72,10 @@ class Estimate:
 
     @property
     def method(self) -> str:
-        """What the interval rests on."""
         return DESIGN if self.remainder is None else LINEARISED
 
     @property
     def effective_size(self) -> float:
-        """How many judgments of like weight would be as good."""
         return float(self.weight.sum() ** 2 / np.square(self.weight).sum())
 
     @cached_property
@@ -116,7 +114,6 @@ class Estimate:
         return np.where(exact, known, value), np.where(exact, 0.0, variance), np.where(exact, 0.0, unseen)
 
     def is_exact(self, first: Ints, second: Ints | None) -> Flags:
-        """Of these runs, or of their differences: is nothing left to judge that counts?"""
         return np.logical_not(select_runs(self.slopes, first, second).any(axis=1))
 
     def possible(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
@@ -145,12 +142,10 @@ class CalibratedPool:
 
     @classmethod
     def of(cls, pool: LabelledPool, judged: JudgedSample, measure: Measure) -> CalibratedPool:
-        """For what the measure tells apart."""
         steps = Steps.of(judged.grade, TopicFacts(judged.judgments, pool.question.assumptions.gain), measure)
         return cls(pool, judged, steps, steps.reached(judged.grade))
 
     def first(self, number: int) -> CalibratedPool:
-        """After the first judgments only, so many of them."""
         return replace(self, judged=self.judged.first(number), reached=self.reached[:, :number])
 
     def stages(self) -> Iterator[tuple[int, int, Floats]]:
@@ -172,13 +167,11 @@ class CalibratedPool:
         return self.fits[number]
 
     def known(self, number: int) -> Floats:
-        """These probabilities, and 0 or 1 for the documents that are judged by then."""
         known = self.calibrated(number).copy()
         known[:, self.judged.row[:number]] = self.reached[:, :number]
         return known
 
     def estimate(self, measure: Measure, for_labels: Measure | None) -> Estimate:
-        """What each judgment says of each run's score, and their weighted mean."""
         pool, chance = self.pool, self.known(len(self.judged))
         known, slopes = np.empty(len(pool.names)), np.empty((len(pool.names), *chance.shape))
         for run, (by_topic, slope) in enumerate(expected_scores(measure, pool, self.steps, chance)):

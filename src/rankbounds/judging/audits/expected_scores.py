@@ -40,7 +40,6 @@ Scored = tuple[Floats, Floats]
 
 
 def check_measure(measure: Measure) -> Measure:
-    """Reject a measure whose expected score is not known here."""
     if is_weighted_sum(measure) and getattr(measure, "by_topic", False):
         raise UsageError(f"{measure} divides by a topic's largest grade, which a sample does not show. Use max_grade=.")
     if not (is_weighted_sum(measure) or is_ideal_ratio(measure) or measure.averaged):
@@ -229,7 +228,6 @@ class Features:
         self.labels, self.topics = int(pool.group.max()) + 1, pool.number_of_topics
 
     def design(self, rows: Ints) -> Floats:
-        """A row for each document: the constant, its label, the support and its topic."""
         matrix = np.zeros((rows.size, 2 + self.labels + 2 * self.topics))
         place = np.arange(rows.size)
         matrix[:, 0] = 1.0
@@ -255,7 +253,6 @@ class Features:
         return max(fits, key=lambda fit: fit.plausibility)
 
     def logits(self, rows: Ints, coefficient: Floats) -> Floats:
-        """What the coefficients say of these documents; a row for each row of coefficients."""
         parts = [1, 1 + self.labels, 2 + self.labels, 2 + self.labels + self.topics]
         constant, of_label, support, of_topic, in_topic = np.split(coefficient, parts, axis=-1)
         topic = self.topic[rows]

@@ -34,6 +34,10 @@ PROBABILITIES = named_columns.ColumnNames(value=("probability",), what="sample")
 ORDERS = named_columns.ColumnNames(value=("order",), what="sample")
 GRADES = named_columns.ColumnNames(value=("relevance", "grade", "rating", "rel"), what="sample")
 WORKLIST = named_columns.ColumnNames(value=("probability", "weight", "value"), what="judgments")
+SAMPLE = (
+    'Give the file that "rankbounds sample" wrote (columns query_id, doc_id, order, probability), with the column '
+    "relevance filled in; --judgments FILE adds judgments from another file."
+)
 OUTSIDE = "Leave out documents that were judged outside of it; why they were judged is not known."
 
 MOST_GROUPS = 12
@@ -61,7 +65,6 @@ class LabelledPool:
 
     @classmethod
     def of(cls, labels: QrelsLike, runs: RunsLike, question: Question, reading: Reading) -> LabelledPool:
-        """From anything that ``evaluate`` takes."""
         assumptions, read = question.assumptions, reading.judgments(labels)
         labelled = read.grade != POOLED_NOT_JUDGED
         kept = read if labelled.all() else subset(read, labelled)
@@ -77,17 +80,14 @@ class LabelledPool:
 
     @property
     def source(self) -> str:
-        """Where the labels come from."""
         return self.labels.pairs.source.name
 
     @property
     def topic(self) -> Ints:
-        """The topic of each document."""
         return self.labels.pairs.topic
 
     @property
     def number_of_topics(self) -> int:
-        """Over how many topics means are taken."""
         return len(self.labels.query_ids)
 
     def of_question(self) -> LabelledPool:
@@ -158,11 +158,9 @@ class JudgedSample:
 
     @property
     def left(self) -> int:
-        """How many documents of the sample count as not judged."""
         return self.size - len(self)
 
     def first(self, number: int) -> JudgedSample:
-        """The first documents only, so many of them."""
         kept = Qrels._of_pairs(self.judgments.pairs.take(np.arange(number)), self.judgments.grade[:number])
         return JudgedSample(self.row[:number], self.probability[:number], self.grade[:number], kept, self.size)
 
@@ -212,7 +210,6 @@ class JudgedSample:
 
 
 def _places_in_order(orders: named_columns.Columns) -> Ints:
-    """The rows in the order of judging."""
     turn = np.argsort(orders.numbers, kind="stable")
     wrong = np.flatnonzero(orders.numbers[turn] != np.arange(1, turn.size + 1))
     for place in wrong[:1].tolist():
@@ -229,14 +226,13 @@ def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Colu
     if hasattr(given, "rows") and callable(given.rows) and not is_table(given):
         given = given.rows()
     if isinstance(given, str | os.PathLike):
-        table = formats.read(os.fspath(given), names)
+        path, no_sample = os.fspath(given), "this is not a sample."
+        try:
+            table = formats.read(path, names)
+        except DataError as error:
+            raise DataError(path, no_sample, SAMPLE) if error.place and error.place.line == 1 else error from None
         if table.pairs.source.unit == "line":
-            raise DataError(
-                os.fspath(given),
-                "this is not a table with named columns.",
-                "A sample is a table with the columns query_id, doc_id, order and probability (as drawn) and relevance "
-                "(as judged).",
-            )
+            raise DataError(path, no_sample, SAMPLE)
     else:
         table = columns_of(given, names, source="sample")
     if not len(table):
@@ -265,5 +261,4 @@ def left_to_judge(path: str, qrels: Qrels | None = None) -> tuple[list[tuple[str
 
 
 def listed_documents(path: str) -> list[tuple[str, str]]:
-    """The documents that a list of documents to judge holds, in its order."""
     return [(query_id, doc_id) for query_id, doc_id, _ in left_to_judge(path)[0]]

@@ -63,7 +63,6 @@ class Sample(DocumentsToJudge):
     columns = (Column("query_id", "topic"), Column("doc_id", "document"), Column("order"), Column("probability"))
 
     def notes(self) -> list[str]:
-        """What a reader must know, in sentences."""
         drawn = (
             f"{len(self):,} of {self.labelled:,} labelled documents, in the order to judge them, drawn for "
             f"{self.question} (seed {self.seed}); {self.counting:,} have a weight in it."
@@ -73,7 +72,6 @@ class Sample(DocumentsToJudge):
         return [drawn]
 
     def table(self) -> Table:
-        """The first documents, for people."""
         table = super().table()
         if len(self) <= SHOWN:
             return table

@@ -155,7 +155,6 @@ class TopicBootstrap:
         self._times = float(stdtrit(topics - 1, (1 + confidence) / 2) * np.sqrt(topics / (topics - 1)))
 
     def resampled(self, by_topic: Floats) -> Floats:
-        """The sum over the topics (the first axis) of every resample."""
         flat = by_topic.reshape(len(by_topic), -1)
         return (self.counts @ flat).reshape(len(self.counts), *by_topic.shape[1:])
 
@@ -190,7 +189,6 @@ def with_interval(
 
 
 def agreement_row(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -> tuple[dict[str, Any], Floats]:
-    """A set's row, and its kappa in every resample."""
     statistics = table.statistics(same_scale=judge.same_scale)
     row: dict[str, Any] = {
         "labels": judge.name,
@@ -224,7 +222,6 @@ def lead_in_kappa(
 
 
 def confusion_rows(judge: LabelSet, table: LabelTables) -> list[dict[str, Any]]:
-    """How many documents of each trusted grade got each grade."""
     return [
         {"labels": judge.name, "trusted": plain(grade), "by_labels": plain(by_labels), "pairs": int(count)}
         for grade, counts in zip(table.trusted_grades, table.by_topic.sum(axis=0), strict=True)
@@ -233,7 +230,6 @@ def confusion_rows(judge: LabelSet, table: LabelTables) -> list[dict[str, Any]]:
 
 
 def grade_rows(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -> list[dict[str, Any]]:
-    """By trusted grade, the share that the labels call relevant."""
     count = table.by_topic.sum(axis=-1)
     relevant = table.by_topic[:, :, table.grades >= table.labels_rel].sum(axis=-1)
     with np.errstate(invalid="ignore"):

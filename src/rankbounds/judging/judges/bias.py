@@ -241,7 +241,6 @@ def winners(
 
 
 def worst_share(orderings: Sequence[Row], count: str) -> tuple[float, Row]:
-    """The greatest share of the separated pairs that is lost or reversed by a measure, and that measure's row."""
     shares = ((row[count] / max(row["separated"], 1), row) for row in orderings)
     return max(shares, key=lambda share: share[0], default=(0.0, {}))
 

@@ -40,8 +40,6 @@ NAMED = 3
 
 
 def _with_interval(name: str, heading: str) -> Column:
-    """A statistic with its interval in brackets, where it has one."""
-
     def cell(row: Row) -> str:
         if row[name] is None:
             return "-"
@@ -124,6 +122,7 @@ class Judges(CaptionedTables):
     systems: list[dict[str, Any]]
     orderings: list[dict[str, Any]]
     changes: list[dict[str, Any]]
+    in_full: bool = False
     figures = ("labels_overview",)
 
     @property
@@ -137,33 +136,39 @@ class Judges(CaptionedTables):
         return list(dict.fromkeys(row["measure"] for row in self.orderings))
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each set of labels, measure and run; without runs, those of ``agreement``."""
         return self.systems or self.agreement
 
-    def details(self, labels: str) -> Judges:
-        """Return what is known of one set of labels, which prints all sentences and tables."""
-        if labels not in self.labels:
+    def details(self, labels: str | None = None) -> Judges:
+        """Return what is known of one set of labels, or of all, which prints all sentences and tables."""
+        if labels is not None and labels not in self.labels:
             raise UsageError(f'There are no labels "{labels}". There are: {", ".join(self.labels)}.')
         names = ("agreement", "confusion", "by_grade", "systems", "orderings", "changes")
         of_set: dict[str, Any] = {
-            name: [row for row in getattr(self, name) if row["labels"] == labels] for name in names
+            name: [row for row in getattr(self, name) if labels in (None, row["labels"])] for name in names
         }
-        return replace(self, **of_set)
+        return replace(self, **of_set, in_full=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON can hold it; ``words`` by set of labels."""
-        return super().to_dict() | {"words": {name: self.words(name) for name in self.labels}}
+        found = super().to_dict() | {"words": {name: self.words(name) for name in self.labels}}
+        del found["in_full"]
+        return found
 
     def words(self, labels: str | None = None) -> str:
-        """Return the verdict on one set of labels in plain words, or which of several agrees best.
+        """Return the verdict on one set of labels in plain words, or on the best of several.
 
         Sentences stand on lines of their own.
         """
         asked = self if labels is None else self.details(labels)
-        if len(asked.agreement) > 1:
-            said = _words_on_several(len(asked.agreement), self.settings)
+        best = asked.verdicts()[0]
+        of_best = [row for row in asked.orderings if row["labels"] == best["labels"]]
+        if len(asked.agreement) == 1:
+            said = _words_on_one(best, of_best, asked.systems, self.settings)
         else:
-            said = _words_on_one(asked.agreement[0], asked.orderings, asked.systems, self.settings)
+            judges, lead = len(asked.agreement), _words_on_kappa(self.settings)
+            first = f"Of {judges} judges, {best['labels']} has the fewest problems. " if of_best else ""
+            said = [f"{first}{_words_on_trust(best, of_best, self.settings)}"] if of_best else []
+            said += [lead] if lead and (self.in_full or not of_best) else []
         return "\n".join(said) + "\n"
 
     def verdicts(self) -> list[dict[str, Any]]:
@@ -205,25 +210,30 @@ class Judges(CaptionedTables):
         return Table(header, list(by_run.values()))
 
     def parts(self) -> list[tuple[str, Table]]:
-        """The tables, each with the sentence that introduces it."""
-        known, confidence = self.settings, f"{self.settings['confidence']:.0%}"
+        known, confidence = self.settings, f"{self.settings['confidence']:.0%} (topics)"
         rated, sorted_rows = f"relevant from {known['rel']:g} on, over {known['topics']} topics", self.verdicts()
-        if len(sorted_rows) > 1 and self.orderings:
+        if self.orderings and (len(sorted_rows) > 1 or not self.in_full):
             caption = (
-                f"Labels beside {known['trusted']} ({rated}), fewest problems first. Brackets: {confidence} over "
-                f"topics; relevant: the share called so, and points more than by {known['trusted']}; can they tell "
-                "the better of two runs (of the pairs that it separates, so many are missed or turned, by the worst "
-                "measure), and stand for the scores themselves?"
+                f"Labels beside {known['trusted']} ({rated}), fewest problems first; kappa: {confidence}; relevant: "
+                f"share (points above {known['trusted']}). More: --details NAME, --explain."
             )
+            if self.in_full:
+                caption = (
+                    f"Labels beside {known['trusted']} ({rated}), fewest problems first. Brackets: {confidence}; "
+                    f"relevant: the share called so, and points more than by {known['trusted']}; least tau: of the "
+                    "order of runs, by the worst measure; can they tell the better of two runs (of the pairs that it "
+                    "separates, so many are missed or turned, by the worst measure), and stand for the scores "
+                    "themselves? For all that is known of one: --details NAME, in Python details(NAME)."
+                )
             return [(caption, build_table(sorted_rows, VERDICT_COLUMNS))]
         caption = (
             f"Agreement with {known['trusted']} (grades {known['scale']}, {rated}). kappa: relevant or not; linear, "
             "quadratic: of grades (- where scales differ); alpha: Krippendorff's, of grades (of relevant or not, where "
-            f"scales differ); brackets: {confidence} over {known['resamples']:,} resamples of topics, seed "
+            f"scales differ); brackets: {confidence}, from {known['resamples']:,} resamples, seed "
             f"{known['seed']}."
         )
         tables = [(caption, build_table(sorted_rows, AGREEMENT_COLUMNS))]
-        if len(sorted_rows) > 1:
+        if len(sorted_rows) > 1 or not self.in_full:
             return tables
         tables += [("Number of pairs by grade:", self.confusion_table(name)) for name in self.labels]
         if self.orderings and known["runs"] > 1:
@@ -245,36 +255,21 @@ class Judges(CaptionedTables):
         return tables
 
 
-def _words_on_several(sets: int, known: Row) -> list[str]:
-    """Say which of several sets agrees best, and whether chance may explain that."""
-    details = "For all that is known of one: --details NAME, in Python details(NAME)."
+def _words_on_kappa(known: Row) -> str:
     if (lead := known["kappa_lead"]) is None:
-        return [details]
+        return ""
     low, high = lead["low"], lead["high"]
     verdict = f"which chance alone {'does not explain' if low is not None and low > 0 else 'may explain'}"
     if low is not None:
-        verdict += f" ({known['confidence']:.0%} interval [{low:+.3f}, {high:+.3f}])"
-    return [
-        f"Of these {sets - len(known['votes'])} judges, {lead['best']} agrees best with {known['trusted']}: its kappa "
-        f"is {lead['difference']:.3f} above that of {lead['next']}, {verdict}.",
-        details,
-    ]
+        verdict += f" ({known['confidence']:.0%} (topics) [{low:+.3f}, {high:+.3f}])"
+    return (
+        f"{lead['best']} agrees best with {known['trusted']}: its kappa is {lead['difference']:.3f} above that of "
+        f"{lead['next']}, {verdict}."
+    )
 
 
 def _words_on_one(row: Row, orderings: Sequence[Row], systems: Sequence[Row], known: Row) -> list[str]:
-    """Say of one set of labels whether it can be trusted, and which runs it favours."""
-    trusted, said = known["trusted"], []
-    if orderings:
-        answer, reason, measure = trust_in_order(orderings)
-        order = f"{answer}{reason and f'; of the clear differences by {measure}, {reason}'}"
-        asked = f"To say which of two runs is better: {order}. " if known["runs"] > 1 else ""
-        why = trust_in_scores(row, orderings)[1]
-        of_scores = "no problem was found, which does not prove that there is none"
-        if why:
-            of_scores = (
-                f'{why.format(trusted=trusted)}; "rankbounds audit" corrects them with a sample that people judge'
-            )
-        said.append(f"Can {row['labels']} be trusted? {asked}For the scores themselves: {of_scores}.")
+    trusted, said = known["trusted"], [_words_on_trust(row, orderings, known)] if orderings else []
     said.append(
         f"It agrees with {trusted} on {row['same']:.0%} of {row['pairs']:,} pairs, relevant or not; it calls "
         f"{row['relevant']:.0%} of them relevant, {trusted} {row['relevant_trusted']:.0%}."
@@ -287,8 +282,18 @@ def _words_on_one(row: Row, orderings: Sequence[Row], systems: Sequence[Row], kn
     return said + [_words_on_runs(systems, one, known) for one in orderings if known["runs"] > 1]
 
 
+def _words_on_trust(row: Row, orderings: Sequence[Row], known: Row) -> str:
+    answer, reason, measure = trust_in_order(orderings)
+    order = f"{answer}{reason and f'; of the clear differences by {measure}, {reason}'}"
+    asked = f"To say which of two runs is better: {order}. " if known["runs"] > 1 else ""
+    why = trust_in_scores(row, orderings)[1].format(trusted=known["trusted"])
+    of_scores = "no problem was found, which does not prove that there is none"
+    if why:
+        of_scores = f'{why}; "rankbounds audit" corrects them with a sample that people judge'
+    return f"Can {row['labels']} be trusted? {asked}For the scores themselves: {of_scores}."
+
+
 def _words_on_runs(systems: Sequence[Row], ordering: Row, known: Row) -> str:
-    """Say which runs the labels like, and which they dislike, more than the others."""
     flagged = [row for row in systems if row["measure"] == ordering["measure"]]
     liked, beyond = _named_runs(flagged, "flag", "excess"), _named_runs(flagged, "flag_beyond_scale", "beyond_scale")
     runs, slope = known["runs"], ordering["slope"]

@@ -46,12 +46,10 @@ class LabelSet:
 
     @cached_property
     def labelled(self) -> Qrels:
-        """The labels without documents that were only pooled."""
         return keep_labelled(self.labels)
 
     @property
     def scale(self) -> str:
-        """Its grades in words."""
         return scale_words(self.labelled.grade)
 
     def measures(self, measures: Sequence[Measure]) -> list[Measure]:
@@ -60,7 +58,6 @@ class LabelSet:
 
 
 def scale_words(grades: Floats) -> str:
-    """The grades in use, in words."""
     if not grades.size:
         return "none"
     if is_binary(grades):
@@ -70,7 +67,6 @@ def scale_words(grades: Floats) -> str:
 
 
 def is_binary(grades: Floats) -> bool:
-    """Are these 0 and 1 alone?"""
     return bool(np.isin(grades, (0.0, 1.0)).all())
 
 

@@ -202,7 +202,6 @@ def plan_by_residual(
 
 
 def criterion(until: str | float | None, compare: object) -> float | None:
-    """The probability to be reached; 1 stands for what is certain."""
     if until is None:
         return None
     if compare is None:

@@ -110,7 +110,6 @@ class SimulatedJudging:
         return [self.documents[np.concatenate([nothing, *parts])] for parts in self._orders]
 
     def _ended(self, low: Floats, high: Floats, mean: Floats, variance: Floats) -> Flags:
-        """Which are settled or decided, over all pairs (the first axis)."""
         from scipy.special import ndtri
 
         certain: Flags = (low > 1e-12) | (high < -1e-12)
@@ -204,7 +203,6 @@ class OpenDocuments:
 
     @cached_property
     def drawn(self) -> DrawnCompletions:
-        """Draws of what the documents turn out to be."""
         return DrawnCompletions(self.collection, self.measure, self._model, DRAWS, self.seed)
 
     @property
@@ -270,7 +268,6 @@ class OpenDocuments:
         return bounds.low, bounds.high
 
     def _judged(self, judged: Floats) -> tuple[TopicFacts, list[list[Rankings]]]:
-        """Facts and rankings with some of the documents judged."""
         collection = self.collection
         known, topics = ~np.isnan(judged), len(collection.facts.query_ids)
         relevant = np.flatnonzero(known & (np.nan_to_num(judged) > 0))
@@ -367,7 +364,6 @@ class OpenDocuments:
     def needed(
         self, pairs: Sequence[Pair], level: float, simulations: int | None = None, *, progress: Progress = None
     ) -> Needed:
-        """How many judgments it takes until every pair is settled, or decided with this probability."""
         exact = is_plain_sum(self.measure)
         rounds = simulations or SIMULATIONS[exact or level < 1]
         grade = self._truths(rounds)
@@ -393,7 +389,6 @@ class OpenDocuments:
         return Needed(until, rounds, settled, median, low, high, len(self.collection))
 
     def _truths(self, rounds: int) -> Floats:
-        """What documents turn out to be: a row of grades for each round."""
         truth = self.drawn.again(rounds, self.seed + 1)
         grade = np.zeros((rounds, len(self.collection)))
         for topics in self.collection.parts(self.measure, rounds):

@@ -39,11 +39,9 @@ class Needed:
 
     @property
     def goal(self) -> str:
-        """What is to be reached, in words."""
         return SETTLED if self.until == SETTLED else f"decided with probability {self.until}"
 
     def sentence(self, seed: int) -> str:
-        """How many judgments it takes."""
         drawn = f"{self.simulations} simulated rounds, seed {seed}"
         if self.median is None:
             return (
@@ -81,11 +79,12 @@ class JudgingPlan(DocumentsToJudge):
         return self.residual_before / shares, after / shares
 
     def headline(self) -> str:
-        """How far it is to the goal, in one short sentence."""
         return f"By {self.settings['measure']}, a run's bounds are {self.open_means()[0]:.4f} wide on average."
 
+    def notes(self) -> list[str]:
+        return ["weight: of the document in all runs, summed; residual_after: what all runs then leave open, summed."]
+
     def sentences(self) -> list[str]:
-        """What these judgments would do."""
         if not len(self):
             return [NOTHING_LEFT]
         before, after = self.open_means()
@@ -130,7 +129,6 @@ class SettlingPlan(DocumentsToJudge):
         return bool(self.pairs) and all(self.settled)
 
     def headline(self) -> str:
-        """How far it is to the goal, in one short sentence."""
         measure = self.settings["measure"]
         if not self.pairs:
             return f"By {measure}, {self.number_unjudged:,} documents are unjudged."
@@ -152,8 +150,16 @@ class SettlingPlan(DocumentsToJudge):
             )
         return f"About {needed.median:,} more judgments until {question} is {needed.goal} by {measure}."
 
+    def notes(self) -> list[str]:
+        moves = (
+            "how far it is expected to move the bound that settles the question" if self.pairs else "its part of the sd"
+        )
+        return [
+            f"value: of a judgment, {moves}; probability: that the document is relevant; effect: what it adds to "
+            f"{'the difference' if self.pairs else 'the means of all runs together'} if it is as relevant as can be."
+        ]
+
     def sentences(self) -> list[str]:
-        """What these judgments would do."""
         if not (len(self) or self.is_settled):
             return [NOTHING_LEFT]
         measure = self.settings["measure"]

@@ -185,7 +185,6 @@ class ChosenModels:
 
     @cached_property
     def depth(self) -> PoolDepth:
-        """Which runs were pooled, as far as the judgments show."""
         return PoolDepth.of(self.batches)
 
     @cached_property
@@ -194,12 +193,10 @@ class ChosenModels:
         return GroupedLists(self.runs, self.batches, self.facts, group, self.depth)
 
     def unpooled(self) -> list[str]:
-        """Runs whose first documents are not judged, where probabilities are an estimate that was not calibrated."""
         known = self._retrieved.pooled if self.kind == "logistic" and self._fitted else {}
         return [name for name, pooled in known.items() if not pooled]
 
     def remarks(self) -> list[str]:
-        """What a reader of estimated probabilities must know, in sentences."""
         if self.unknown:
             return [f"q cannot be estimated from these judgments: {self.unknown}. The order assumes q = 0.5."]
         unpooled = self.unpooled()
@@ -209,7 +206,6 @@ class ChosenModels:
         return [f"{remark} Rely on the certain bounds instead of the probabilities."] if unpooled else []
 
     def pool_remarks(self, measures: Sequence[Measure], confidence: float) -> list[str]:
-        """What intervals are calibrated on, where that is not enough, in sentences."""
         if self.kind != "groups":
             return []
         models = [model for measure in measures if isinstance(model := self.model_of(measure), GroupsLeftOut)]
@@ -262,7 +258,6 @@ class ChosenModels:
 def join_and_warn(
     runs: Sequence[Run], facts: TopicFacts, assumptions: Assumptions, *, keep_judgments: bool = False
 ) -> list[list[Rankings]]:
-    """Join each run with its judgments once, and warn of topics that runs lack, or that have no judgments."""
     joined = [join_lists(run, facts, assumptions, keep_judgments=keep_judgments) for run in runs]
     notes = [RunNotes(missing=lists.missing, unknown=lists.unknown) for lists in joined]
     for message in topic_warnings([run.name for run in runs], notes, assumptions.topics):

@@ -64,12 +64,10 @@ class GroupedRanks:
         return cls(documents, best, group_of, dict(zip(names, pooled, strict=True)), nowhere)
 
     def numbers(self, run: str) -> Ints:
-        """Return the document in every row of a run's table; -1 for those of topics without judgments."""
         return self.documents.numbers[list(self.group).index(run)]
 
 
 def _groups(batches: Sequence[list[Rankings]], pooled: list[bool], names: Sequence[str]) -> list[int]:
-    """A group for each run: those that look pooled and the others apart, in each part by quality, then by name."""
     quality = []
     for parts in batches:
         # The rate of relevance among judged documents, higher ranks counting more.
@@ -151,7 +149,6 @@ def estimate(
 
 
 def all_relevant(grade: Floats, relevance: Floats) -> bool:
-    """Return whether no judgment found anything that is not relevant, as where relevant documents alone were listed."""
     return bool(min(grade.min(initial=1.0), relevance.min(initial=1.0)) > 0)
 
 

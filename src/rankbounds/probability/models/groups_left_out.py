@@ -99,11 +99,9 @@ class GroupedLists:
 
     @cached_property
     def judgment(self) -> Ints:
-        """By document, its row among the judgments; -1 where it has none."""
         return self.documents.judgments(self.facts.qrels)
 
     def without(self, group: int) -> tuple[Flags, TopicFacts]:
-        """Which documents are not judged when a group leaves the pool, and the facts that remain."""
         gone = self.owner == group
         kept = np.ones(len(self.facts.qrels), dtype=bool)
         kept[self.judgment[gone]] = False
@@ -128,7 +126,6 @@ class LeftOut:
     def scores(
         self, parts: Sequence[Rankings], measure: Measure, assumptions: Assumptions, shift: float
     ) -> tuple[Floats, Floats, Floats]:
-        """By topic the score without these documents, that with them, and a row of drawn ones."""
         facts = parts[0].facts
         depth = [min(rankings.width, measure.cutoff or rankings.width) for rankings in parts]
         cells = sum(rankings.topic.size * width for rankings, width in zip(parts, depth, strict=True))
@@ -217,16 +214,13 @@ class Fit:
 
     @cached_property
     def share(self) -> Floats:
-        """The weight of each run: those of a group add up to 1."""
         return 1 / np.bincount(self.group)[self.group]
 
     def reach(self, confidence: float) -> float:
-        """How many standard deviations hold the error of a group with this probability."""
         score = np.abs(self.error) / np.sqrt(self.variance)
         return weighted_quantile(score, self.share, confidence * (self.groups + 1))
 
     def reach_of_pair(self, confidence: float) -> float:
-        """The same for the difference of two groups."""
         one, other = np.triu_indices(self.error.size, 1)
         apart = self.group[one] != self.group[other]
         one, other = one[apart], other[apart]
@@ -262,7 +256,6 @@ class GroupsLeftOut:
 
     @cached_property
     def fit(self) -> Fit | None:
-        """What leaving groups out shows; None where no group has a document of its own, or all are relevant."""
         return self._leave_out()
 
     def of_others(self, run: str) -> Fit | None:
@@ -312,7 +305,6 @@ class GroupsLeftOut:
         return self._reach[key]
 
     def is_open(self, run: str) -> bool:
-        """Whether a run has an unjudged document that counts, in its list or among what is relevant."""
         rank = self.lists.unjudged_ranks[self.lists.names[run]]
         counts = weight_of_ranks(self.measure, rank).any()
         return bool(counts or not (self.measure.list_only or self.too_deep(rank).all()))

@@ -41,7 +41,6 @@ class RelevantGrades:
 
     @classmethod
     def of(cls, measure: Measure, facts: TopicFacts) -> RelevantGrades:
-        """Those of all relevant documents that are judged; where there are none, the lowest that is relevant."""
         return cls._weighted(measure, facts, facts.grade, np.ones(facts.grade.size))
 
     @classmethod
@@ -65,7 +64,6 @@ class RelevantGrades:
         return cls(grade, np.cumsum(count[::-1])[::-1] / count.sum())
 
     def drawn(self, uniform: Floats) -> Floats:
-        """A grade for each uniform number, the highest for the lowest ones."""
         if self.grade.size == 1:
             return np.full(uniform.shape, self.grade[0])
         return self.grade[np.searchsorted(-self.reached, -uniform, side="left").clip(1) - 1]

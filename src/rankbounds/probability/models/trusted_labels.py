@@ -190,7 +190,6 @@ class TrustedFirst:
 
 
 def reject_drawn(measures: Iterable[Measure]) -> None:
-    """Reject measures whose expected value is known from draws alone."""
     for measure in measures:
         if not is_weighted_sum(measure) and (measure.graded or not measure.multilinear):
             raise UsageError(
