@@ -75,16 +75,12 @@ def page() -> str:
 
     lines = [
         "# Gallery of figures\n",
-        "Every plot that rankbounds draws, with the code and the command that draw it: leaderboards with",
-        "confidence intervals and bounds, forest plots of differences, per-topic plots, bounds of RBP by depth and",
-        "persistence, and more. Figures are 3.33 inches wide, one column of a two-column paper, or 7 inches",
-        "(`--width page`); fonts are embedded, and colours are those of Okabe and Ito, which colour-blind readers can",
-        "tell apart.\n",
+        "Every plot that rankbounds draws, with its code and command, on the demo collection. Figures are 3.33 inches",
+        "wide, one column of a two-column paper, or 7 inches (`--width page`); fonts are embedded, and colour-blind",
+        "readers can tell the colours (Okabe and Ito's) apart.\n",
         "On the command line, `--figure FILE` (.pdf, .svg, .png) draws the usual figure. In Python every",
-        "function of `rb.plots` takes `ax=` and returns matplotlib's Axes;",
-        "`rb.plots.draw(result)` draws the usual figure of any result (`result.figures` lists them), and",
-        '`rb.plots.save(axes, "figure.pdf", "column")` writes it as the command line does.\n',
-        "This page was drawn from the demo collection (`rankbounds demo --write demo`) by `python docs/gallery.py`.\n",
+        "function of `rb.plots` takes `ax=` and returns matplotlib's Axes; `rb.plots.draw(result)` draws the",
+        'usual figure of any result, and `rb.plots.save(axes, "figure.pdf", "column")` writes it.\n',
         "<!-- setup\ncp demo/*.csv demo/labels.txt .\n-->\n",
         f"```python\n{BEGIN}```\n",
     ]
