@@ -78,8 +78,17 @@ def test_other_formats_hold_the_same_rows(command, files, tmp_path, kind):
     else:
         found = list(csv.DictReader(io.StringIO(target.read_text()), delimiter="," if kind == "csv" else "\t"))
         for row in found:
+            assert 0 <= float(row.pop("judged_at_10")) <= 1
             row.update({key: float(number) for key, number in list(row.items())[3:] if number})
     assert [{key: value for key, value in row.items() if value not in (None, "")} for row in found] == expected
+
+
+def test_a_figure_of_several_measures_says_which_one_it_shows(command, files, tmp_path):
+    pytest.importorskip("matplotlib")
+    said = "the figure shows nDCG@10 alone, the first of 2 measures."
+    figure = tmp_path / "means.svg"
+    assert said in command("evaluate", *files, "-m", "nDCG@10", "-m", "AP", "--figure", figure)[2]
+    assert said not in command("evaluate", *files, "-m", "nDCG@10", "--figure", figure)[2]
 
 
 def test_trec_format_has_trec_evals_names_and_digits(command, files):

@@ -130,9 +130,9 @@ def test_means_of_scores_have_intervals_in_every_format(tmp_path):
     rows = json.loads(scores.render("json", per_topic=True))
     assert [("ci_low" in row) for row in rows] == [row["query_id"] == "all" for row in rows]
     lines = [line.split(",") for line in scores["RR"].render("csv", per_topic=True).splitlines()]
-    assert lines[0][6:] == ["ci_low", "ci_high"]
-    assert lines[1][6:] == ["", ""]
-    assert [float(cell) for cell in lines[-1][6:]] == [low, high]
+    assert lines[0][6:] == ["ci_low", "ci_high", "judged_at_10"]
+    assert lines[1][6:8] == ["", ""]
+    assert [float(cell) for cell in lines[-1][6:]] == [low, high, scores.mean().judged.item()]
     path = tmp_path / "scores.parquet"
     scores["RR"].write_parquet(str(path), per_topic=True)
     polars = pytest.importorskip("polars")
@@ -182,11 +182,20 @@ def test_one_run_and_the_leaderboard_agree():
 
 def test_tables_show_it_where_it_is_asked_for():
     scores = rb.evaluate(QRELS, {"mine": RUN, "same": RUN}, ["RR", "P@1"])
-    assert "interval" not in scores.render("table")
-    assert scores.render("table", interval=True).splitlines()[0].count("95% interval") == 2
+    assert "(topics)" not in scores.render("table")
+    assert scores.render("table", interval=True).splitlines()[0].count("95% (topics)") == 2
     table = scores.mean().table(interval=True)
     assert {column for _, column in table.strong} == {1, 3}
     assert table.rows[0][2].startswith("[0.")
     by_topic = scores.render("table", interval=True, per_topic=True).splitlines()
     assert len(by_topic) == 1 + 12 + 2
     assert scores.topic("1").mean().table(interval=True).rows[0][2] == "-"
+
+
+def test_ties_that_hardly_matter_are_not_noted():
+    """Two tied documents, of which one is relevant, move one topic of many by half."""
+    for topics, noted in ((50, True), (200, False)):
+        qrels = {str(topic): {"r": 1} for topic in range(topics)}
+        runs = {"mine": {topic: {"r": 1.0} for topic in qrels} | {"0": {"r": 1.0, "n": 1.0}}}
+        assert ("ties move RR by 0.0100" in rb.evaluate(qrels, runs, "RR").render("table")) == noted
+        assert ("ties" in rb.evaluate(qrels, runs, "RR").render("table")) == noted

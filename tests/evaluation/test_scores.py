@@ -186,7 +186,7 @@ class TestFrames:
         """What the command line writes has the columns that it always had; frames in Python have two more."""
         plain = [key for row in json.loads(scores["AP"].render("json")) for key in row]
         assert plain == [*FIELDS, *INTERVAL] * len(scores.runs)
-        assert scores.render("csv").splitlines()[0] == ",".join((*FIELDS, *INTERVAL, *PARTS))
+        assert scores.render("csv").splitlines()[0] == ",".join((*FIELDS, *INTERVAL, *PARTS, "judged_at_10"))
         scores.write_parquet(str(tmp_path / "scores.parquet"))
         assert polars.read_parquet(tmp_path / "scores.parquet").columns == [*FIELDS, *INTERVAL, *PARTS]
 

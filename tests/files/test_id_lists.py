@@ -269,6 +269,11 @@ def test_two_readings_are_told_with_the_option_that_decides(tmp_path, capsys):
     assert other.value.ravel().tolist() == [0.5, 0.0]
 
 
+def test_a_table_without_columns_is_said_to_have_none():
+    with pytest.raises(rb.DataError, match="this table has no columns\\."):
+        rb.evaluate([{}], {"a": {"1": ["x"]}})
+
+
 def test_a_column_of_texts_is_no_second_reading():
     made = [{**row, "ground_truth": "an answer in words"} for row in rows()]
     assert numbers(rb.evaluate(made, measures=MEASURES)) == numbers(TRUTH)

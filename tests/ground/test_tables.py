@@ -77,12 +77,12 @@ def test_an_interval_is_shown_beside_its_measure_alone(width):
         shown = list(layout.widths(width))
         left_out = " ".join(layout.left_out(layout.widths(width)))
     for column in shown:
-        if whole.header[column] == "95% interval":
+        if whole.header[column] == "95% (topics)":
             assert column - 1 in shown
             assert {ends[row[column]] for row in whole.rows} == {whole.header[column - 1]}
         elif whole.header[column] in measures[1:]:
             assert column + 1 in shown
-    assert ("95% interval" in left_out) == (2 not in shown and 1 in shown)
+    assert ("95% (topics)" in left_out) == (2 not in shown and 1 in shown)
 
 
 def test_columns_name_the_number_they_are_about():

@@ -100,6 +100,11 @@ def test_the_answer_is_first_and_short(on_terminal, arguments, lines, words, fir
     assert_within(shown, lines, words)
 
 
+def test_the_legend_of_the_demo_explains_what_is_shown(on_terminal):
+    assert "0.4321 +0.0567" in on_terminal(200, "demo")[1]
+    assert "0.4321 +0.0567" not in on_terminal(80, "demo")[1]
+
+
 def test_the_answer_on_the_runs_of_trec_8_is_short(unpacked, on_terminal, tmp_path, monkeypatch):
     """Three files of 129 are spoilt, each in its own way."""
     folder = unpacked("trec8-adhoc.tar.xz") / "trec8-adhoc"

@@ -14,14 +14,11 @@ from rankbounds.files.writing import make_empty_folder, make_folder, writing
 from rankbounds.tables import TABLE_FORMATS, percent
 
 DATA = Path(__file__).parents[1] / "demo"
-READING = """
-How to read it
-  0.4321 +0.0567           the value, and how much unjudged documents could add
-  0.3100 [0.2800, 0.3500]  the value, and how low and how high judging could move it
-  judged@10                the share of the top ten documents that were judged
-
-What it shows
-"""
+READING = {
+    " +": "  0.4321 +0.0567           the value, and how much unjudged documents could add\n",
+    " [": "  0.3100 [0.2800, 0.3500]  the value, and how low and how high judging could move it\n",
+    "judged@10": "  judged@10                the share of the top ten documents that were judged\n",
+}
 
 
 @command(
@@ -52,7 +49,9 @@ def run_demo(options: Options) -> None:
     shown = scores.sort() if options.format in TABLE_FORMATS else scores
     text = shown.render(options.format, raw=options.raw)
     if options.format == "table":
-        text = "$ rankbounds evaluate qrels.txt runs\n\n" + text + READING + "\n".join(findings(scores)) + "\n"
+        legend = "".join(words for mark, words in READING.items() if mark in text)
+        text = f"$ rankbounds evaluate qrels.txt runs\n\n{text}\nHow to read it\n{legend}\n"
+        text += "\n".join(["What it shows", *findings(scores), ""])
     output.write_text(options, text)
 
 

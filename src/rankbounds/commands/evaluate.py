@@ -76,6 +76,8 @@ def run_evaluate(options: Options) -> None:
         asked = replace(asked, clusters=clusters.of_queries(scores.query_ids))
     how = {} if options.format == "parquet" else {"interval": options.interval}
     output.write_result(options, asked, per_topic=options.per_topic, **how)
+    if options.figure and len(scores.measures) > 1:
+        say(f"the figure shows {scores.measures[0]} alone, the first of {len(scores.measures)} measures.")
 
 
 def evaluate_by_engine(options: Options, engine: str) -> Scores:

@@ -133,11 +133,11 @@ def evaluate(
     >>> runs = {"bm25": {"q1": ["b", "a"], "q2": ["c"]}, "dense": {"q1": ["a", "x"], "q2": ["x", "c"]}}
     >>> scores = rb.evaluate(qrels, runs, ["RR", "P@2"])
     >>> print(scores.render("csv"), end="")
-    run,query_id,measure,value,low,high,ci_low,ci_high
-    bm25,all,RR,0.75,0.75,0.75,0.0102...,0.9988...
-    bm25,all,P@2,0.5,0.5,0.5,0.0790...,0.9209...
-    dense,all,RR,0.75,0.75,1.0,0.0102...,0.9988...
-    dense,all,P@2,0.5,0.5,1.0,0.0790...,0.9209...
+    run,query_id,measure,value,low,high,ci_low,ci_high,judged_at_10
+    bm25,all,RR,0.75,0.75,0.75,0.0102...,0.9988...,1.0
+    bm25,all,P@2,0.5,0.5,0.5,0.0790...,0.9209...,1.0
+    dense,all,RR,0.75,0.75,1.0,0.0102...,0.9988...,0.5
+    dense,all,P@2,0.5,0.5,1.0,0.0790...,0.9209...,0.5
 
     Rows with two lists, as RAG frameworks keep them:
 

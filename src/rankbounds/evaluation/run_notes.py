@@ -40,7 +40,7 @@ class RunNotes:
         parts = [self.prepared] if self.prepared else []
         if self.missing:
             parts.append(f"{len(self.missing)} topic{'s' * (len(self.missing) > 1)} missing")
-        if self.tie_range is not None and self.tie_range >= 0.00005:
+        if self.tie_range is not None and self.tie_range >= NOTED_RANGE:
             parts.append(f"ties move {first_measure} by {self.tie_range:.4f}")
         return ", ".join(parts)
 
@@ -100,8 +100,8 @@ def sparse_judgments(judged: Floats) -> str:
     )
 
 
-HARDLY_JUDGED, ENOUGH_TOPICS = 0.3, 10
-"""The share of the first documents below which judgments are sparse, and over how many topics such a share counts."""
+HARDLY_JUDGED, ENOUGH_TOPICS, NOTED_RANGE = 0.3, 10, 0.005
+"""Of the first documents the share below which judgments are sparse; over so many topics; and what ties must move."""
 TOPIC_KEYS: dict[str, Callable[[str], str]] = {
     "blanks": lambda topic: "".join(topic.split()),
     "leading zeros": lambda topic: topic.lstrip("0"),

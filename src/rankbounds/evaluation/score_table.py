@@ -28,7 +28,7 @@ def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: b
     if kind in ("csv", "tsv"):
         none = dict.fromkeys(INTERVAL, np.full(len(scores), np.nan))  # of topics
         columns = [{**none, **part._columns()} for part in parts]
-        return render_columns(columns, kind, mean.fields, raw=raw)
+        return render_columns(columns, kind, (*mean.fields, "judged_at_10"), raw=raw)
     if kind in ("json", "jsonl"):
         return render_rows([row for part in parts for row in part.rows()], kind, mean.fields, raw=raw)
     if kind == "latex" and not per_topic:
@@ -52,7 +52,7 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
     by_topic = scores.query_ids != [ALL]
     notes = _notes(scores) if with_notes and not by_topic else []
     some_noted = any(notes)
-    between = [f"{scores.confidence:.0%} interval"] * interval
+    between = [f"{scores.confidence:.0%} (topics)"] * interval
     named = [heading for measure in scores.measures for heading in (str(measure), *between)]
     header = ["run", *["topic"] * by_topic, *named, *["judged@10"] * scores.has_judged]
     left = frozenset({0, 1} if by_topic else {0, len(header)} if some_noted else {0})

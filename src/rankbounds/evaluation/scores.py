@@ -465,8 +465,8 @@ class Scores(Result):
         --------
         >>> import rankbounds as rb
         >>> print(rb.evaluate({"301": {"a": 1}}, {"bm25": {"301": {"a": 1}}}, "AP").render("csv"), end="")
-        run,query_id,measure,value,low,high,ci_low,ci_high
-        bm25,all,AP,1.0,1.0,1.0,,
+        run,query_id,measure,value,low,high,ci_low,ci_high,judged_at_10
+        bm25,all,AP,1.0,1.0,1.0,,,1.0
         """
         from rankbounds.evaluation import score_table
 

@@ -55,7 +55,7 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
         own = next((name for name in header if name.lower() not in (*QUESTION_NAMES, *other)), "NAME")
         raise DataError(
             source,
-            f"no column lists the {role} documents: this table has {', '.join(header)}.",
+            f"no column lists the {role} documents: this table has {', '.join(header) or 'no columns'}.",
             f"Say which one it is: --columns {role}={own} (in Python columns={{'{role}': '{own}'}}).",
         )
     lists = {name: list(get(name)) for name in found}

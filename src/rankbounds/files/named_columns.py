@@ -140,7 +140,7 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
             own = next((name for name in columns if name.lower() not in others), "NAME")
             raise DataError(
                 source,
-                f"no column for the {what}: this table has {', '.join(columns)}.",
+                f"no column for the {what}: this table has {', '.join(columns) or 'no columns'}.",
                 f"Say which one it is: --columns {ours}={own} (in Python columns={{'{ours}': '{own}'}}).",
             )
         if [name.lower() for name in columns].count(found.lower()) > 1:
