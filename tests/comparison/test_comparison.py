@@ -15,7 +15,8 @@ import rankbounds as rb
 from array_scores import scores_of
 from rankbounds.cli import main
 from rankbounds.collection.preparation import Preparation
-from rankbounds.comparison import compare
+from rankbounds.commands.demo import DATA
+from rankbounds.comparison import Evidence, compare
 from rankbounds.comparison.pairs import VERDICTS, verdicts
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scores import Scores
@@ -422,3 +423,14 @@ def test_no_fewer_topics_are_called_enough_than_the_test_takes(test):
     compared = rb.compare(rb.evaluate(qrels, {"good": good, "bad": bad}, "RR"), test=test)
     assert f"With 2 topics, no p can be below 0.05 by the {test} test" in compared.words()
     assert "about 6 topics are needed" in compared.words()
+
+
+def test_the_lists_of_two_runs_are_taken_once_for_all_measures(monkeypatch):
+    """Probabilities by every measure rest on the same lists, bounds and models of two runs."""
+    taken = []
+    kept = Evidence.filter
+    monkeypatch.setattr(Evidence, "filter", lambda self, names: taken.append(tuple(names)) or kept(self, names))
+    runs = [DATA / "runs" / f"{name}.txt" for name in ("bm25", "learned", "reranked")]
+    compared = Evidence.read(DATA / "qrels.txt", runs).compare(["nDCG@10", "AP", "P@10"])
+    assert not np.isnan(compared.numbers.chances).all()
+    assert sorted(pair for pair in taken if len(pair) == 2) == sorted(itertools.combinations(("bm25", "learned", "reranked"), 2))

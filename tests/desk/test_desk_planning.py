@@ -48,7 +48,7 @@ def test_the_goal_is_told_in_the_words_of_judge_next(collection, capsys):
         told = capsys.readouterr()
         assert goal["sentences"] == [line.removeprefix("rankbounds: ") for line in told.err.splitlines()]
         assert first == [(row["query_id"], row["doc_id"]) for row in json.loads(told.out)]
-        needed = re.search(r"About ([\d,]+) judgments", told.err)[1]
+        needed = re.search(r"About ([\d,]+ \[[\d,]+, [\d,]+\]) judgments", told.err)[1]
         assert (
             goal["headline"] == f"About {needed} more judgments until dense against reranked is settled by RBP(p=0.8)."
         )

@@ -379,7 +379,7 @@ def test_no_probability_is_told_of_a_run_that_is_hardly_judged(command):
     demo = Path(rb.__file__).parent / "demo"
     files = (demo / "qrels.txt", demo / "runs" / "reranked.txt", demo / "runs" / "dense.txt")
     _, about, _ = command("judge-next", *files, "-m", "nDCG@10", "--compare", "reranked", "dense", "--budget", "2")
-    assert "fewer than 95% of the first 5 documents of dense are judged, too few to estimate it" in about
+    assert about.count("fewer than 95% of the first 5 documents are judged") == 1
     assert "with probability" not in about
     _, compared, _ = command("compare", *files, "-m", "nDCG@10")
     assert "cannot be estimated from these judgments" in compared

@@ -138,7 +138,7 @@ def test_runs_that_are_level_lead_together_and_the_first_measure_decides_between
     )
     assert [measure["leaders"] for measure in held["measures"]] == ["both", "early and both"]
     assert [doubts["leader"] for doubts in held["doubts"]] == ["both", "both"]
-    assert "both leads by all 2 measures, by some of them together with others." in held["summary"]
+    assert "both leads by both measures, by some of them together with others." in held["summary"]
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
@@ -376,3 +376,25 @@ def test_since_scores_were_saved(tmp_path, capsys):
     assert told() == "Nothing changed since saved.json was saved: the same judgments and options."
     replace(rb.evaluate(qrels, run, "AP"), origin=None, make_origin=None).save(saved)
     assert told().startswith("Whether anything changed since saved.json was saved is not known")
+
+
+@pytest.mark.parametrize("names", [("bm25", "dense"), ("dense", "bm25")])
+def test_a_page_on_two_runs_follows_the_question_and_not_the_files(names):
+    """The second of two runs that are named is the candidate, in whatever order the files come."""
+    files = [DATA / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
+    choices = Choices.of(measures=["nDCG@10"])
+    choices = replace(choices, question=replace(choices.question, compare=names))
+    held = gather(DATA / "qrels.txt", files, choices)
+    (row,) = rb.compare(DATA / "qrels.txt", [DATA / "runs" / f"{name}.txt" for name in names], "nDCG@10").pairs.rows()
+    assert held["title"] == f"{names[1]} against {names[0]}"
+    assert held["pair"] == list(names)
+    assert f"a difference of {row['difference']:+.4f}" in held["summary"][0]
+    assert [row["run"], row["against"]] == [*names[::-1]]
+
+
+def test_nothing_is_to_be_judged_where_two_runs_are_settled():
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(5)}
+    runs = {"good": {query: ["r", "n", "u"] for query in qrels}, "bad": {query: ["n", "r"] for query in qrels}}
+    told = gather(qrels, runs, Choices.of(measures=["P@1"]))["next"]
+    assert told["rows"] == []
+    assert told["words"].startswith("Settled: good is better than bad by P@1")

@@ -374,7 +374,7 @@ def test_browser_says_what_was_evaluated_and_what_is_in_doubt(chromium, demo_pag
     facts = texts(chromium, "#facts li")
     assert facts[:4] == ["qrels.txt", "24 topics", "5 runs", "809 judgments"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", facts[4])
-    assert facts[5] == f"fingerprint {demo['identity']['fingerprint']}"
+    assert f"fingerprint of the files {demo['identity']['fingerprint']}." in chromium.find_element("id", "made").text
     words = chromium.find_element("id", "changes-words").text
     for name, word, state in zip(
         ("noise", "unjudged documents", "ties"),
@@ -383,7 +383,7 @@ def test_browser_says_what_was_evaluated_and_what_is_in_doubt(chromium, demo_pag
         strict=True,
     ):
         counted = re.search(rf"{name} for (\d+|none)", words)[1]
-        assert word.startswith(f"{counted.replace('none', 'None')} of the 4 other runs")
+        assert word.startswith(f"{counted.replace('none', 'None')} of 4 other runs")
         assert state.lower() == ("settled" if counted == "none" else "open")
 
 
@@ -593,6 +593,25 @@ def texts_of_the_demo(folder):
     return ["--queries", str(folder / "queries.tsv"), "--documents", str(folder / "docs.tsv")]
 
 
+HEAD = "return document.querySelector('header').innerText + ' ' + document.getElementById('doubts').innerText"
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+@pytest.mark.parametrize("collection", ["demo", "trec8-adhoc"])
+def test_the_head_of_a_report_is_one_sentence_and_three_cards(chromium, tmp_path, unpacked, collection):
+    """At most 60 words, whoever reads the page on however many runs."""
+    folder = DATA if collection == "demo" else unpacked(f"{collection}.tar.xz") / collection
+    out = tmp_path / "report.html"
+    out.write_text(page(gather(folder / "qrels.txt", [folder / "runs"], Choices.of())))
+    opened(chromium, out)
+    head = chromium.execute_script(HEAD)
+    assert len(head.split()) <= 60, head
+    assert len(texts(chromium, "#summary > p")) == 1
+    assert len(texts(chromium, ".card")) == 3
+    assert not chromium.find_element("css selector", "#summary li").is_displayed()
+    assert chromium.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_browser_opens_with_the_verdict_on_two_runs(chromium, tmp_path, capsys):
     """One sentence and one picture first; no leaderboard of two, and no p of RBP that nobody asked for."""
     files = [str(DATA / "runs" / f"{name}.txt") for name in ("bm25", "dense")]
@@ -600,7 +619,8 @@ def test_browser_opens_with_the_verdict_on_two_runs(chromium, tmp_path, capsys):
     assert main(["report", str(DATA / "qrels.txt"), *files, *by, *texts_of_the_demo(tmp_path), "-o", str(out)]) == 0
     opened(chromium, out)
     assert chromium.find_element("id", "title").text == "dense against bm25"
-    assert texts(chromium, "#summary li")[0].startswith("nDCG@10: dense scores 0.5640 and bm25 0.3659")
+    assert texts(chromium, "#summary > p")[0].startswith("nDCG@10: dense scores 0.5640 and bm25 0.3659")
+    assert not any("noise" in more or "Could" in more for more in texts(chromium, "#summary li"))  # cards say it
     shown = {part: chromium.find_element("id", part).is_displayed() for part in ("leaderboard", "persistence", "pair")}
     assert shown == {"leaderboard": False, "persistence": False, "pair": True}
     first = chromium.execute_script(

@@ -150,12 +150,10 @@ def run_serve(options: Options) -> None:
     if STANDARD_INPUT in [options.qrels, *options.runs]:
         raise UsageError("The page follows its files: give files, not standard input (-).")
     token = check_token(options.host, options.token or os.environ.get("RANKBOUNDS_TOKEN") or None)
-    live = Live(
-        options.qrels,
-        partial(reading.runs_from, options),
-        replace(choices_from(options), documents=None),  # (indexing them at every change would take too long)
-        judging=not options.read_only,
-    )
+    choices = replace(choices_from(options), documents=None)  # (indexing them at every change would take too long)
+    asked = replace(choices.question, compare=reading.compared_from(options.compare))
+    choices, runs = replace(choices, question=asked), partial(reading.runs_from, options)
+    live = Live(options.qrels, runs, choices, judging=not options.read_only)
     office = Office(live) if options.read_only else _judging(options, live)
     try:
         with server(office, options.host, options.port, token) as listening:
@@ -182,7 +180,7 @@ def _judging(options: Options, live: Live) -> Office:
     from rankbounds.judging.audits.labelled_pool import listed_documents
     from rankbounds.judging.next.judge_next import criterion
 
-    goal = {"compare": reading.compared_from(options.compare)}
+    goal = {"compare": live.choices.question.compare}
     if options.labels is not None:
         if options.worklist is None:
             raise UsageError(

@@ -127,7 +127,6 @@ class Evidence:
         return chosen
 
     def __getstate__(self) -> dict[str, Any]:
-        """What was read, without what can be computed from it."""
         return self.__dict__ | {"_made": {}}
 
     def _once(self, *key: object, make: Callable[[], Made]) -> Made:
@@ -203,7 +202,6 @@ class Evidence:
         return np.stack([self._made["ties", measure] for measure in measures], axis=-1)
 
     def _join(self, number: int, *, keep_judgments: bool = False) -> Joined:
-        """Return one run's rankings with the row of each cell; cached if there are few."""
         join_one = partial(join_lists, self.runs[number], self.facts, self.assumptions, keep_judgments=keep_judgments)
 
         def keep() -> Joined:
@@ -279,10 +277,12 @@ class Evidence:
             return None
 
         def estimate() -> Pairs | None:
-            first, second = np.triu_indices(len(self.runs), 1)
-            pairs = list(zip(first.tolist(), second.tolist(), strict=True))
-            found = np.array([self.pair(*pair)._chances_of_two(measure) for pair in pairs]).reshape(-1, 2)
-            return None if np.isnan(found).all() else Pairs(first, second, dict(zip(CHANCES, found.T, strict=True)))
+            bounds = self.bounds([measure])
+            low, high = (bounds.numbers[name][0][:, None] for name in ("certain_low", "certain_high"))
+            pairs = zip(bounds.first.tolist(), bounds.second.tolist(), zip(low, high, strict=True), strict=True)
+            found = np.array([self.pair(a, b)._chances_of_two(measure, ends) for a, b, ends in pairs]).reshape(-1, 2)
+            known = dict(zip(CHANCES, found.T, strict=True))
+            return None if np.isnan(found).all() else Pairs(bounds.first, bounds.second, known)
 
         return self._once("chances", measure, make=estimate)
 
@@ -290,27 +290,29 @@ class Evidence:
         """Keep two runs, whose lists are not read again."""
         if (a, b) == (0, len(self.runs) - 1) == (0, 1):
             return self
-        two = self.filter([self.names[a], self.names[b]])
-        for (what, *of), made in self._made.items():
-            if what == "joined" and of[0] in (a, b):
-                two._made[("joined", [a, b].index(of[0]), *of[1:])] = made
-        return two
 
-    def _chances_of_two(self, measure: Measure) -> tuple[float, float]:
+        def keep() -> Evidence:
+            two = self.filter([self.names[a], self.names[b]])
+            for (what, *of), made in self._made.items():
+                if what == "joined" and of[0] in (a, b):
+                    two._made[("joined", [a, b].index(of[0]), *of[1:])] = made
+            return two
+
+        return self._once("pair", a, b, make=keep)
+
+    def _chances_of_two(self, measure: Measure, ends: tuple[Floats, Floats]) -> tuple[float, float]:
         unknown = math.nan, math.nan
         is_open = any(rankings.holes.any() for lists in self._all_batches for rankings in lists)
         if not is_open or self._models.kind is None:
             return unknown
         try:
-            ends = self.bounds([measure]).numbers
-            low, high = ends["certain_low"][0], ends["certain_high"][0]
             if is_weighted_sum(measure):
                 documents = [self._models.unjudged(number, measure) for number in (0, 1)]
-                better, worse = chances_of_sums(documents, self._models.model_of(measure), (low, high))
+                better, worse = chances_of_sums(documents, self._models.model_of(measure), ends)
             else:
                 model = self._models.model_of(measure)
                 completions = DrawnCompletions(self._open_collection, measure, model, SAMPLES, SEED)
-                likely = draw_chances(completions, [(0, 1)], merit_of_range(low, high, measure))
+                likely = draw_chances(completions, [(0, 1)], merit_of_range(*ends, measure))
                 if likely is None:
                     return unknown
                 better, worse, _ = likely
@@ -349,7 +351,6 @@ class Evidence:
 
     @property
     def _estimated(self) -> ChosenModels:
-        """Return probabilities of relevance: of calibrated labels if there are any, else estimated from judgments."""
 
         def estimate() -> ChosenModels:
             rule, known = self.assumptions.unjudged, cast("str | ByDocument", "logistic")
@@ -362,7 +363,6 @@ class Evidence:
 
     @property
     def _models(self) -> ChosenModels:
-        """Return probabilities of relevance, even ones (of no ``kind``) where there is nothing to estimate from."""
         return self._once("models", make=lambda: self._estimated.or_even(RBP()))
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:

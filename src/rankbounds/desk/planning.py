@@ -73,8 +73,8 @@ def audit_so_far(
         (row,) = rows
         goal |= {"bounds": (row["ci_low"], row["ci_high"]), "runs": (row["run"], row["against"])}
         goal["difference_left"] = (
-            f"{measure} of {row['run']} minus that of {row['against']}: {row['estimate']:.4f}, between "
-            f"{row['ci_low']:.4f} and {row['ci_high']:.4f} (95%, at every look)."
+            f"{measure} of {row['run']} minus that of {row['against']}: {row['estimate']:+.4f} "
+            f"[{row['ci_low']:+.4f}, {row['ci_high']:+.4f}] (95% (sampled labels), at every look)."
         )
     return [], goal | {"sentences": [note for note in notes if note != verdict]}
 

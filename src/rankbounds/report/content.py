@@ -28,6 +28,7 @@ from rankbounds.evaluation.score_files import changes_since, fingerprint, origin
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.opening import STANDARD_INPUT, checksum
 from rankbounds.judging.audits.labelled_pool import left_to_judge
+from rankbounds.judging.next.plan import SettlingPlan
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.measures.rank_biased_precision import RBP
@@ -59,7 +60,6 @@ OPTIONS = {name: one.default for each in (Reading, Assumptions) for name, one in
 NAMED_OPTIONS = (*(name for name in ASSUMPTIONS if name != "ties_key"), "source", "lenient")
 CHANCES = ("probability", "probability_of_other")
 IN_MEMORY = "in memory"
-"""Where judgments and runs are that no file holds."""
 SYSTEM_KEYS = (
     "mean", "ci_low", "ci_high", "low", "high", "rank", "rank_low", "rank_high", "judged_at_10", "topics_led",
 )  # fmt: skip
@@ -113,18 +113,19 @@ def gather(
     files = [os.fspath(qrels) if isinstance(qrels, str | os.PathLike) else None]
     named = isinstance(runs, list) and all(isinstance(run, RunToRead) for run in runs)  # qrels may hold a run, too
     jobs = reading.runs_to_read(runs, None if named or files == [STANDARD_INPUT] else qrels)
+    if len(jobs) == 2 and question.compare:  # the second of two that are named is the candidate
+        jobs = sorted(jobs, key=lambda job: list(question.compare or ())[1:] == [job.read().name])
     files += [job.path for job in jobs]
     if STANDARD_INPUT in files:
         raise UsageError("A report lists its input files: give files, not standard input (-).")
     measures = question.measures
-    trusted: TrustedFirst | None = None
+    trusted, evidence = None, None
     if choices.calibrate:
         if assumptions.unjudged.name != "nonrelevant":
             raise UsageError("--calibrate does not go with --unjudged.")
         trusted = TrustedFirst.read(qrels, reading, list(measures))
         assumptions = replace(assumptions, unjudged=trusted.rule)
     observed = Observed(measures, assumptions)
-    evidence: Evidence | None = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         known = reading.judgments(qrels) if trusted is None else trusted.qrels
@@ -139,8 +140,7 @@ def gather(
     messages = list(dict.fromkeys(said))
     for message in messages:
         warn(message)
-    thinning = thin(scores)
-    compared = _compared(scores, choices, evidence)
+    thinning, compared = thin(scores), _compared(scores, choices, evidence)
     if choices.worklist:
         left, listed = left_to_judge(choices.worklist, known)
         words = f"{listed - len(left):,} of the {listed:,} documents that {choices.worklist} lists are judged."
@@ -208,6 +208,7 @@ def _content(
             for place, measure in enumerate(scores.measures)
         ],
         **_leaderboard(scores, compared, thinning),
+        "pair": choices.question.compare,
         "doubts": doubts_of(scores, compared, evidence),
         "agreement": [as_json(row) for row in agreement(scores).rows()] if enough else [],
         "thinned": thinning.notes,
@@ -255,15 +256,13 @@ def best(scores: Scores, number: int) -> list[int]:
 
 
 def _compared(scores: Scores, choices: Choices, evidence: Evidence | None) -> Comparison | None:
-    """Runs and pairs, as ``compare`` has them; None where there is nothing to compare."""
     if len(scores.runs) < 2 or len(scores.query_ids) < 2:
         return None
     among = [scores.runs[run] for run in best(scores, LEADING)] if len(scores.runs) > LEADING else None
-    return compare_scores(scores, choices.question, among=among, evidence=evidence)
+    return compare_scores(scores, replace(choices.question, compare=None), among=among, evidence=evidence)
 
 
 def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning) -> dict[str, Any]:
-    """Means with intervals, bounds and places, the pairs, and the topics' values."""
     kept = np.ix_(thinning.runs, thinning.topics)
     # Scores that are equal on a topic become the same number, so that the page's differences of them are 0.
     values = {name: np.moveaxis(getattr(scores, name)[kept], 0, -1) for name in ("value", "low", "high")}
@@ -340,6 +339,8 @@ def _next(evidence: Evidence | None, measure: Measure) -> dict[str, Any] | None:
         plan = evidence.to_judge(measure, budget=NEXT_DOCUMENTS, likely=True)
     if plan is None:
         return None
+    if isinstance(plan, SettlingPlan) and plan.is_settled:
+        return {"words": plan.headline(), "fields": (), "rows": []}
     return {"words": plan.words(), "fields": plan.fields, "rows": [list(row.values()) for row in plan.rows()]}
 
 

@@ -81,7 +81,6 @@ class Observed:
         self._lock = Lock()
 
     def __call__(self, run: int, rankings: Rankings) -> None:
-        """Take in a batch of one run's lists."""
         sure, most = (self._worth(rankings.assume(chance)).sum(axis=0) for chance in (0.0, 1.0))
         cutoff = self.rbp.cutoff or PERSISTENCE_DEPTH
         depth = min(rankings.width, PERSISTENCE_DEPTH, cutoff)
@@ -96,7 +95,6 @@ class Observed:
             self._count(lists, rankings)
 
     def _worth(self, rankings: Rankings) -> Floats:
-        """What each rank holds for RBP, tied documents treated as the assumptions say."""
         worth = self.rbp.worth(rankings)
         rule = self.assumptions.ties
         if rule == "expected":
@@ -106,7 +104,6 @@ class Observed:
         return worth
 
     def _strips(self, rankings: Rankings) -> Ints:
-        """The first ranks of each list as codes."""
         if not self.grades.size:
             grade = rankings.facts.grade
             self.grades = np.unique(grade[grade > 0])

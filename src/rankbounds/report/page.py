@@ -27,6 +27,7 @@ from rankbounds.files.writing import writing
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.notebook import escape_html, frame_page, shown
 from rankbounds.report.content import Choices, gather
+from rankbounds.report.summary import DOUBTS
 
 HERE = Path(__file__).parent
 SCRIPTS = (
@@ -68,7 +69,7 @@ def page(content: dict[str, Any], *, live: bool = False) -> str:
         "{{policy}}": escape_html(policy),
         "{{title}}": escape_html(content["title"]),
         "{{style}}": _text("page.css"),
-        "{{summary}}": "\n".join(f"<li>{escape_html(sentence)}</li>" for sentence in content["summary"]),
+        "{{summary}}": _opening(content),
         "{{body}}": _text("page.html"),
         "{{data}}": embed_json(content),
         "{{script}}": script,
@@ -78,6 +79,14 @@ def page(content: dict[str, Any], *, live: bool = False) -> str:
         before, after = pieces.pop().split(mark, 1)
         pieces += [before, text, after]
     return "".join(pieces).encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def _opening(content: dict[str, Any]) -> str:
+    """One sentence; the others, without the doubts that the cards of two runs name, for those who ask for more."""
+    first, *more = map(escape_html, content["summary"])
+    more = [each for each in more if not (len(content["runs"]) == 2 and content["words"] and each.startswith(DOUBTS))]
+    listed = "\n".join(f"<li>{sentence}</li>" for sentence in more)
+    return f"<p>{first}</p>" + (f"\n<details><summary>More</summary><ul>\n{listed}\n</ul></details>" if more else "")
 
 
 def embed_json(content: Any) -> str:

@@ -38,7 +38,7 @@ def sentences(scores: Scores, compared: Comparison | None, content: dict[str, An
     leader, alone = leaders[0], len(leaders) == 1
     ahead = "lowest, which is best" if measure.lower_is_better else "highest"
     low, high = mean.ci_low[leader, 0, 0], mean.ci_high[leader, 0, 0]
-    sure = f" (95% interval {low:.4f} to {high:.4f})" if compared is None and low == low else ""
+    sure = f", 95% (topics) [{low:.4f}, {high:.4f}]" if compared is None and low == low else ""
     topics = len(scores.query_ids)
     score = f"{label} {means[leader]:.4f}{sure} over {topics} topic{'s' * (topics != 1)}"
     said = [f"{counted(leaders, runs)} score{'s' * alone} {ahead}: {score}."]
@@ -60,7 +60,6 @@ def leading(scores: Scores, place: int) -> list[int]:
 
 
 def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
-    """Between which places the leader stands, who may be first, and how many pairs the topics separate."""
     runs, settings = compared.runs, compared.settings
     assert compared.numbers.separated is not None
     separated = compared.numbers.separated[0]
@@ -68,45 +67,38 @@ def _how_sure(compared: Comparison, leader: int, *, alone: bool) -> list[str]:
     not_separated = ((first == leader) | (second == leader)) & ~separated
     alike = (first[not_separated] + second[not_separated] - leader).tolist()
     rows = compared.numbers.system_rows[: len(runs)]
-    said = []
+    said, whose = [], "it" if alone else runs[leader]
     if rows[leader]["rank_low"] is not None:
         place = rank_words(rows[leader]["rank_low"], rows[leader]["rank_high"])
-        others = [run for run in range(len(runs)) if run != leader and rows[run]["rank_low"] == 1]
-        whose = "it" if alone else runs[leader]
-        as_well = f"; {counted(others, runs)} may also be first" if others else ""
         sure = f"{1 - settings['alpha']:.0%} confidence for all runs at once"
-        said.append(f"Among the {len(runs)} runs, {whose} ranks {place}{as_well} ({sure}).")
+        said.append(f"Among the {len(runs)} runs, {whose} ranks {place} ({sure}).")
+    like = "Every other run is significantly worse."
     if alike:
-        whose = "it" if alone else runs[leader]
-        said.append(
-            f"Not separable from {whose}: {counted(alike, runs)}; chance alone can produce differences this large."
-        )
-    else:
-        said.append("Every other run is significantly worse.")
-    if len(runs) > 2:
-        apart = int(separated.sum())
-        rest = separated.size - apart
-        said.append(
-            f"Of all {separated.size:,} pairs of runs, {apart:,} differ{'s' * (apart == 1)} significantly and {rest:,} "
-            f"do{'es' * (rest == 1)} not ({settings['tested_by']}, level {settings['alpha']:g})."
-        )
-        said += compared[compared.measures[0]].winner().words().splitlines()
-    return said
+        like = f"Not separable from {whose}: {counted(alike, runs)}; chance alone can produce differences this large."
+    apart = int(separated.sum())
+    rest = separated.size - apart
+    return [
+        *said,
+        like,
+        f"Of all {separated.size:,} pairs of runs, {apart:,} differ{'s' * (apart == 1)} significantly and {rest:,} "
+        f"do{'es' * (rest == 1)} not ({settings['tested_by']}, level {settings['alpha']:g}).",
+        *compared[compared.measures[0]].winner().words().splitlines(),
+    ]
 
 
 def _over_measures(scores: Scores) -> list[str]:
-    """Do the measures at hand name the same leader?"""
     if len(scores.measures) < 2:
         return []
     by_leader: dict[str, list[Measure]] = {}
     leaders = [leading(scores, place) for place in range(len(scores.measures))]
     for several, measure in zip(leaders, scores.measures, strict=True):
         by_leader.setdefault(counted(several, scores.runs), []).append(measure)
+    all_of = "Both measures" if len(leaders) == 2 else f"All {len(leaders)} measures"
     if len(by_leader) == 1:
-        said = [f"All {len(scores.measures)} measures name the same leader."]
+        said = [f"{all_of} name the same leader."]
     elif everywhere := sorted(set(leaders[0]).intersection(*leaders[1:])):
         lead = f"{counted(everywhere, scores.runs)} lead{'s' * (len(everywhere) == 1)}"
-        said = [f"{lead} by all {len(scores.measures)} measures, by some of them together with others."]
+        said = [f"{lead} by {all_of.lower()}, by some of them together with others."]
     else:
         parts = [
             f"{leader} by {wording.listed([str(measure) for measure in named])}" for leader, named in by_leader.items()
@@ -119,8 +111,9 @@ def _coverage(scores: Scores) -> list[str]:
     judged = scores.mean().judged[:, 0]
     weak = [run for run in np.argsort(judged, kind="stable").tolist() if judged[run] < LITTLE_JUDGED]
     if not weak:
-        share = "All" if judged.min() >= 1 else f"{np.floor(100 * judged.min()):.0f}% or more"
-        return [f"{share} of every run's top 10 documents are judged."]
+        if judged.min() >= 1:
+            return ["All of every run's top 10 documents are judged."]
+        return [f"The fewest top 10 documents are judged for {scores.runs[judged.argmin()]}: {percent(judged.min())}."]
     return [
         f"Fewer than {LITTLE_JUDGED:.0%} of the top 10 documents of {counted(weak, scores.runs)} are judged "
         f"({'lowest: ' * (len(weak) > 1)}{percent(judged[weak[0]])})."

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.judging.candidates import DocumentsToJudge
-from rankbounds.probability.documents import POOLED
 from rankbounds.probability.probable_differences import limit_certainty
 from rankbounds.results import Column
 from rankbounds.tables import number
@@ -41,6 +40,11 @@ class Needed:
     def goal(self) -> str:
         return SETTLED if self.until == SETTLED else f"decided with probability {self.until}"
 
+    @property
+    def range(self) -> str:
+        """The median, with the range of 90% of the rounds."""
+        return f"{self.median:,} [{self.low:,}, {'all' if self.high is None else f'{self.high:,}'}]"
+
     def sentence(self, seed: int) -> str:
         drawn = f"{self.simulations} simulated rounds, seed {seed}"
         if self.median is None:
@@ -48,11 +52,7 @@ class Needed:
                 f"In {1 - self.settled:.0%} of {drawn}, it is not {self.goal} even when all {self.unjudged:,} "
                 "documents are judged."
             )
-        most = f"{self.high:,}" if self.high is not None else "all"
-        return (
-            f"About {self.median:,} judgments in this order are needed until it is {self.goal} (90% of rounds: "
-            f"[{self.low:,}, {most}]; {drawn})."
-        )
+        return f"About {self.range} judgments in this order are needed until it is {self.goal} (90% of {drawn})."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +148,7 @@ class SettlingPlan(DocumentsToJudge):
                 f"{question} by {measure} may never be {needed.goal}, even with all {needed.unjudged:,} documents "
                 "judged."
             )
-        return f"About {needed.median:,} more judgments until {question} is {needed.goal} by {measure}."
+        return f"About {needed.range} more judgments until {question} is {needed.goal} by {measure}."
 
     def notes(self) -> list[str]:
         moves = (
@@ -188,14 +188,7 @@ class SettlingPlan(DocumentsToJudge):
             ahead, behind = self._in_order()
             return f"however they are judged, {ahead} is better than {behind} by {measure}"
         if self.likely is None:
-            decide = f"which of {' and '.join(self.pairs[0])} is better by {measure} depends on them"
-            unpooled = [run for run in self.pairs[0] if run in self.unpooled]
-            few = (
-                f"; fewer than {POOLED} of {' and '.join(unpooled)} are judged, too few to estimate it"
-                if unpooled
-                else ""
-            )
-            return f"{decide}{few}"
+            return f"which of {' and '.join(self.pairs[0])} is better by {measure} depends on them"
         low, high = self.bounds[0]
         chances = [float(limit_certainty(*lead)) for lead in zip(self.likely, (high, -low), strict=True)]
         (more, ahead), (less, behind) = sorted(zip(chances, self.pairs[0], strict=True), key=lambda side: -side[0])

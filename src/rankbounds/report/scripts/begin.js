@@ -2,7 +2,7 @@
 
 function showIdentity() {
   const { counts, options, files } = data.identity;
-  at("made").textContent = `Made by rankbounds ${data.version} from ` + Object.entries(counts).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ") + ". " + data.thinned.join(" ");
+  at("made").textContent = `Made by rankbounds ${data.version} from ` + Object.entries(counts).map(([name, number]) => `${number.toLocaleString("en")} ${name}`).join(", ") + `; fingerprint of the files ${data.identity.fingerprint}. ` + data.thinned.join(" ");
   showOptions(options);
   table(at("files"), [
     { name: "file", words: true, names: true, text: (file) => file.name, classes: () => ["wrap"] }, { name: "as", words: true, text: (file) => file.role, classes: () => ["wrap"] },
@@ -99,9 +99,10 @@ function filter() { showBoard(); showCoverage(); }
 
 at("title").textContent = data.title;
 const counts = { topics: data.number_of_topics, runs: data.number_of_runs, judgments: data.identity.counts.judgments };
-showFacts(data.identity.of, ...Object.entries(counts).filter(([, number]) => number).map(([what, number]) => plural(number, what.slice(0, -1))), data.identity.date, `fingerprint ${data.identity.fingerprint}`);
+showFacts(data.identity.of, ...Object.entries(counts).filter(([, number]) => number).map(([what, number]) => plural(number, what.slice(0, -1))), data.identity.date);
 replace(at("warnings"), ...[...data.warnings, ...data.thinned].map((text) => element("p", "Note: " + text, "warning")));
-[looked.a, looked.b] = count === 2 ? [1, 0] : ranked(0).slice(0, 2);
+const [baseline, candidate] = (Array.isArray(data.pair) ? data.pair : []).map((name) => runs.indexOf(name));
+[looked.a, looked.b] = comparable(candidate, baseline) ? [candidate, baseline] : count === 2 ? [1, 0] : ranked(0).slice(0, 2);
 fillSelect(at("measure"), measures.map(({ label }) => label), 0);
 fillSelect(at("query"), topics.map((name, topic) => (queryOf(topic) ? `${name}: ${queryOf(topic).slice(0, 60)}` : name)), 0);
 fillSelect(at("filter"), FILTERS.map(([name]) => name), 0);

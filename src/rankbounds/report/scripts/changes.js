@@ -16,14 +16,14 @@ function unknownsOf(a, b, measure) {
   return { difference: row.difference, told };
 }
 
-const UNKNOWNS = [["noise", "noise: the interval over topics"], ["unjudged", "unjudged documents: whatever they are"], ["ties", "ties: over all orders"], ["persistence", "p from 0.30 to 0.99"]];
+const UNKNOWNS = [["noise", "noise: 95% (topics, of the difference)"], ["unjudged", "unjudged documents: bounds, whatever they are"], ["ties", "ties: over all orders"], ["persistence", "p from 0.30 to 0.99"]];
 
 function lanes(svg, x, top, { difference, told }, thick = LANE) {
   told.forEach(({ name, of, low, high, turns }, number) => {
     if (!known(low) || !Number.isFinite(low) || !Number.isFinite(high)) return;
     const y = top + number * thick;
     svg.append(titled(drawn("rect", { x: x(low), width: Math.max(2, x(high) - x(low)), y, height: thick - 2, class: `lane ${of} ${turns ? "turns" : "holds"}` }),
-      `${name}: from ${signed(low)} to ${signed(high)}; ${turns ? "could reverse it" : "cannot reverse it"}`));
+      `${name}: ${bracketed(low, high)}; ${turns ? "could reverse it" : "cannot reverse it"}`));
   });
   if (Number.isFinite(difference)) svg.append(drawn("line", { x1: x(difference), x2: x(difference), y1: top - 3, y2: top + told.length * thick + 1, class: "difference" }));
 }
@@ -34,7 +34,7 @@ function showChanges() {
   if (!several) return;
   if (two) { showAnswers(); return; }
   const { measure } = looked, order = ranked(measure), leader = order[0], label = measures[measure].label;
-  showDoubts(data.doubts[measure], label);
+  showDoubts(data.doubts[measure]);
   const behind = order.slice(1).filter((run) => comparable(run, leader)).slice(0, BEHIND);
   if (!behind.length || !Number.isFinite(data.systems[measure].mean[leader])) { replace(at("changes-chart"), element("p", "There is nothing to draw.")); return; }
   const rows = behind.map((run) => ({ run, ...unknownsOf(leader, run, measure) }));
@@ -61,12 +61,12 @@ function showChanges() {
 // ---- three doubts: how many of all other runs each leaves within reach of the leader ----
 
 const DOUBTS = [
-  { of: "noise", name: "Noise", one: "is within noise of", many: "are within noise of", holds: "Other topics would most likely show the same leader.", turns: "Other topics could show another leader." },
-  { of: "unjudged", name: "Unjudged documents", one: "could overtake", many: "could overtake", holds: "However they are judged, the leader stays ahead.", turns: "Judging them could change who leads." },
-  { of: "ties", name: "Ties", one: "could overtake", many: "could overtake", holds: "No order of tied documents changes who leads.", turns: "Another order of tied documents could change who leads." },
+  { of: "noise", name: "Noise", one: "is within noise of", many: "are within noise of" },
+  { of: "unjudged", name: "Unjudged documents", one: "could overtake", many: "could overtake" },
+  { of: "ties", name: "Ties", one: "could overtake", many: "could overtake" },
 ];
 
-const cardParts = (name, open, found, note) => [element("h2", name), element("p", open ? "open" : "settled", "state"), element("p", found, "finding"), element("p", note, "note")];
+const cardParts = (name, open, found, note) => [element("h2", name), element("p", open ? "open" : "settled", "state"), element("p", found, "finding"), ...(note ? [element("p", note, "note")] : [])];
 
 // Of two runs each card has the answer of the verdict, in Python's words: what comes before the colon, and what after.
 function showAnswers() {
@@ -84,13 +84,13 @@ function showAnswers() {
   replace(at("doubts"), ...cards);
 }
 
-function showDoubts(held, label) {
-  const cards = DOUBTS.map(({ of, name, one, many, holds, turns }) => {
+function showDoubts(held) {
+  const cards = DOUBTS.map(({ of, name, one, many }) => {
     const [asked, open] = held[of] || [0, 0];
     if (!asked) return null;
     const card = element("article", null, "card", open ? "open" : "settled");
-    const found = `${open || "None"} of the ${plural(asked, "other run")} ${open > 1 ? many : one} ${held.leader} by ${label}.`;
-    card.append(...cardParts(name, open > 0, found, open ? turns : holds));
+    const found = `${open || "None"} of ${plural(asked, "other run")} ${open > 1 ? many : one} ${held.leader}.`;
+    card.append(...cardParts(name, open > 0, found));
     return card;
   }).filter(Boolean);
   replace(at("doubts"), ...cards);
@@ -105,8 +105,8 @@ function showMeasuresOfTwo() {
     { name: "measure", words: true, names: true, text: ({ measure }) => words.measures[measure] },
     ...[run, against].map((one) => ({ name: runs[one], roomy: true, text: ({ measure }) => fixed(data.systems[measure].mean[one]) })),
     { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
-    { name: "interval", words: true, head: axisHead(`${percent(settings.confidence)} interval`, ends), fields: ["ci_low", "ci_high"], values: (row) => [row.ci_low, row.ci_high],
-      node: (row) => dotCell({ dot: row.difference, interval: [row.ci_low, row.ci_high], colour: "var(--ink)", label: `from ${signed(row.ci_low)} to ${signed(row.ci_high)}` }, ends) },
+    { name: "interval", words: true, head: axisHead(ofTheDifference, ends), fields: ["ci_low", "ci_high"], values: (row) => [row.ci_low, row.ci_high],
+      node: (row) => dotCell({ dot: row.difference, interval: [row.ci_low, row.ci_high], colour: "var(--ink)", label: bracketed(row.ci_low, row.ci_high) }, ends) },
     { name: "p", text: (row) => (known(row.p_adjusted) ? pNumber(row.p_adjusted) : "-"), order: (row) => row.p_adjusted, classes: (row) => (row.p_adjusted < settings.alpha ? ["value"] : []) },
     { name: "won", wide: true, text: (row) => row.won }, { name: "lost", wide: true, text: (row) => row.lost },
   ], rows, { file: "measures" });

@@ -45,6 +45,7 @@ function fixed(value, digits = 4) {
   return Number(cut[cut.length - 1]) % 2 ? text : cut;
 }
 const signed = (value, digits = 4) => (value >= 0 && !Object.is(value, -0) ? "+" : "") + fixed(value, digits);
+const bracketed = (low, high) => `[${signed(low)}, ${signed(high)}]`;
 const percent = (share, digits = 0) => (share === null || Number.isNaN(share) ? "-" : fixed(Number((100 * share).toFixed(9)), digits) + "%"); // without what adding up left of rounding
 const pNumber = (value) => (value < 0.00005 ? "<0.0001" : fixed(value));
 const known = (value) => value !== null && value !== undefined && !Number.isNaN(value);

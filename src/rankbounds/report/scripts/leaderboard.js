@@ -38,12 +38,12 @@ function showBoard() {
   const level = (run) => (system.rank && known(system.rank[run]) ? system.rank[run] : 1 + every.findIndex((other) => system.mean[other] === system.mean[run]));
   const sure = percent(settings?.confidence ?? 0.95), sampled = system.ci_low.some(known), placed = several && known(system.rank_low[0]), bounded = system.low.some(known);
   const dots = (run) => ({ dot: system.mean[run], interval: sampled && [system.ci_low[run], system.ci_high[run]], bounds: [system.low[run], system.high[run]], colour: runColour(run) });
-  const told = (run) => `${fixed(system.mean[run], digits)}` + (sampled ? `, ${sure} interval ${range(system.ci_low[run], system.ci_high[run], digits)}` : "") + (bounded ? `, bounds ${range(system.low[run], system.high[run], digits)}` : "");
+  const told = (run) => `${fixed(system.mean[run], digits)}` + (sampled ? `, ${sure} (topics) ${range(system.ci_low[run], system.ci_high[run], digits)}` : "") + (bounded ? `, bounds ${range(system.low[run], system.high[run], digits)}` : "");
   const columns = [
     { name: "#", text: level, order: level },
     nameColumn(several ? (run) => { looked.chosen = run; showBoard(); showChanges(); focusRun(run); } : null),
     { name: label, text: (run) => fixed(system.mean[run], digits), order: (run) => system.mean[run], classes: () => ["value"] },
-    { name: "score", words: true, head: axisHead(["mean", sampled && "interval", bounded && "bounds"].filter((part) => part).join(", "), ends, !digits), node: (run) => titled(dotCell({ ...dots(run), label: told(run) }, ends, !digits), told(run)),
+    { name: "score", words: true, head: axisHead(["mean", sampled && `${sure} (topics)`, bounded && "bounds"].filter((part) => part).join(", "), ends, !digits), node: (run) => titled(dotCell({ ...dots(run), label: told(run) }, ends, !digits), told(run)),
       fields: ["ci_low", "ci_high", "low", "high"], values: (run) => [system.ci_low?.[run], system.ci_high?.[run], system.low[run], system.high[run]] },
     ...(placed ? [
       { name: "place", words: true, roomy: true, head: axisHead(`place among ${all} runs`, [1, all], true),
@@ -63,7 +63,7 @@ function showBoard() {
   } });
   at("found").textContent = rows.length === count ? "" : `${rows.length} of ${plural(count, "run")}`;
   at("reading").textContent = `Dot: the mean of ${label} over ${plural(data.number_of_topics, "topic")}${measures[measure].lower_is_better ? ", lower is better" : ""}. ` +
-    (sampled ? `Line: its ${sure} interval over topics, which are a sample. ` : "") +
+    (sampled ? `Line: ${sure} (topics), the interval of this mean. ` : "") +
     (bounded ? `Bar: bounds due to ${boundsOf()}, which involve no randomness. ` : "") +
     (several ? words.method : "");
   showChosen();
@@ -94,7 +94,7 @@ function boardFigure() {
   const width = 1000, step = 20, top = 24, bottom = top + rows.length * step, left = 190, middle = placed ? 660 : 980;
   const svg = canvas(width, bottom + 44, `Leaderboard by ${measures[measure].label}`);
   const x = scale(...ends, left, middle), place = scale(1, data.number_of_runs, middle + 50, 980);
-  axisBelow(svg, x, top - 8, bottom, 6, { name: `${measures[measure].label}: mean, interval, bounds` });
+  axisBelow(svg, x, top - 8, bottom, 6, { name: `${measures[measure].label}: mean, ${percent(settings?.confidence ?? 0.95)} (topics), bounds` });
   if (placed) axisBelow(svg, place, top - 8, bottom, 6, { whole: true, name: `place among ${data.number_of_runs} runs` });
   const dotted = (along, y, dot, interval, colour) => {
     if (interval && known(interval[0])) svg.append(drawn("line", { x1: along(interval[0]), x2: along(interval[1]), y1: y, y2: y, class: "whisker" }));

@@ -4,6 +4,7 @@ function showNext() {
   if (!data.next) { at("next").hidden = at("next-link").hidden = true; return; }
   const { words, fields, rows } = data.next;
   at("next-words").textContent = words;
+  at("next-board").parentElement.hidden = !rows.length;
   if (!rows.length) return;
   const numbers = fields.slice(2).map((name, place) => ({ name: name.replace("_", " "), wide: place > 0, text: (row) => fixed(row.held[place + 2]), order: (row) => row.held[place + 2] }));
   table(at("next-board"), [

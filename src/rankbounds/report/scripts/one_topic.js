@@ -100,7 +100,7 @@ function chartTopic(topic, measure, picked) {
   const held = runs.map((_, run) => [run, value("value", run, topic, measure)]).filter(([, score]) => Number.isFinite(score));
   const svg = canvas(room, height, `${measures[measure].label} of all runs on topic ${topics[topic]}`);
   const x = scale(...stretch([0, ...held.map(([, score]) => score)], 8), left + 8, room - 24), bottom = height - 40;
-  axisBelow(svg, x, top - 10, bottom, room < 500 ? 4 : 8, { name: `${measures[measure].label} on topic ${topics[topic]}: all ${plural(held.length, "run")}` });
+  axisBelow(svg, x, top - 10, bottom, room < 500 ? 4 : 8, { name: `${measures[measure].label} on topic ${topics[topic]}: ${held.length > 2 ? "all " : ""}${plural(held.length, "run")}` });
   for (const [run, score] of held) if (!named.includes(run)) svg.append(titled(drawn("circle", { cx: x(score), cy: top, r: 4.5, class: "other" }), `${runs[run]}: ${fixed(score)}`));
   named.forEach((run, number) => {
     const score = value("value", run, topic, measure);

@@ -6,7 +6,7 @@ const values = allUnpacked(data.values);
 const strips = data.strips && unpacked(data.strips), depth = data.strips ? data.strips.shape[2] : 0;
 const pairs = data.pairs && allUnpacked(data.pairs);
 const corrected = data.p_adjusted && unpacked(data.p_adjusted);
-const settings = data.comparison;
+const settings = data.comparison, ofTheDifference = `${percent(settings?.confidence ?? 0.95)} (topics, of the difference)`;
 // Python wrote the sentences, and decided which of them hold for each pair.
 const words = data.words;
 const choices = words && allUnpacked(words.choices);

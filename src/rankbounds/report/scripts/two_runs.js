@@ -32,7 +32,7 @@ function showPair() {
     { name: runs[a], text: (row) => fixed(row.a), order: (row) => row.a },
     { name: runs[b], text: (row) => fixed(row.b), order: (row) => row.b },
     { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
-    ...(bounded ? [{ name: "possible range", wide: true, text: (row) => (known(row.low) ? `[${signed(row.low)}, ${signed(row.high)}]` : "-") }] : []),
+    ...(bounded ? [{ name: "bounds", wide: true, text: (row) => (known(row.low) ? bracketed(row.low, row.high) : "-") }] : []),
   ], rows, { caption: `${measures[measure].label} on each topic; the difference is ${runs[a]} minus ${runs[b]}.`, sorted: { by: "difference", down: !measures[measure].lower_is_better }, file: "pair" });
 }
 
@@ -73,8 +73,8 @@ function showSlices(a, b, measure) {
     ...(new Set(rows.map((row) => row.by)).size > 1 ? [{ name: "by", words: true, text: (row) => row.by }] : []), { name: rows.every((row) => row.by === rows[0].by) ? rows[0].by : "class", words: true, names: true, text: (row) => row.slice },
     { name: "topics", text: (row) => row.number, order: (row) => row.number },
     { name: "difference", text: (row) => signed(row.difference), order: (row) => row.difference },
-    { name: "interval", words: true, head: axisHead(`${percent(settings.confidence)} interval`, ends), fields: ["ci_low", "ci_high"], values: (row) => [row.low, row.high],
-      node: (row) => dotCell({ dot: row.difference, interval: [row.low, row.high], colour: "var(--ink)", label: known(row.low) ? `from ${signed(row.low)} to ${signed(row.high)}` : "no interval" }, ends) },
+    { name: "interval", words: true, head: axisHead(ofTheDifference, ends), fields: ["ci_low", "ci_high"], values: (row) => [row.low, row.high],
+      node: (row) => dotCell({ dot: row.difference, interval: [row.low, row.high], colour: "var(--ink)", label: known(row.low) ? bracketed(row.low, row.high) : "no interval" }, ends) },
     { name: "p corrected", text: (row) => (known(row.corrected) ? pNumber(row.corrected) : "-"), order: (row) => row.corrected },
     { name: "won", wide: true, text: (row) => row.won }, { name: "lost", wide: true, text: (row) => row.lost },
   ], rows, { file: "by-class" });
@@ -88,7 +88,7 @@ function chartUnknowns(a, b, measure) {
   const x = scale(...stretch([0, unknowns.difference, ...kinds.flatMap(({ low, high }) => [low, high])], 5), left, room - 20);
   axisBelow(svg, x, top - 6, bottom, narrow ? 3 : 6, { withSign: true, name: `${narrow ? "" : `${measures[measure].label}: `}${runs[a].slice(0, narrow ? 12 : 30)} minus ${runs[b].slice(0, narrow ? 12 : 30)}` });
   kinds.forEach((unknown, number) => {
-    const y = top + number * step, ends = known(unknown.low) && unknown.high > unknown.low && !narrow ? `, ${signed(unknown.low)} to ${signed(unknown.high)}` : "";
+    const y = top + number * step, ends = known(unknown.low) && unknown.high > unknown.low && !narrow ? ` ${bracketed(unknown.low, unknown.high)}` : "";
     svg.append(drawn("text", { x: left - 10, y: y + step / 2 + 4, "text-anchor": "end", class: unknown.turns ? "turns" : "name" }, unknown.name + ends));
     lanes(svg, x, y + step / 2 - LANE, { difference: unknowns.difference, told: [unknown] }, two ? 2 * LANE : LANE);
   });
@@ -98,7 +98,7 @@ function chartUnknowns(a, b, measure) {
 function chartPair(rows, a, b, measure) {
   const room = roomOf("pair-chart"), left = 58, top = 14, bottom = 226;
   const step = Math.max(3, Math.min(44, (room - left - 12) / Math.max(rows.length, 1))), width = Math.max(room, left + step * rows.length + 12);
-  const letters = Math.min(12, Math.max(...rows.map((row) => row.query.length), 1)), upright = letters > 4, named = step > (upright ? 11 : 17);
+  const letters = Math.min(12, Math.max(...rows.map((row) => row.query.length), 1)), upright = letters > 4, named = step > (upright ? 13 : 7 * letters + 4);
   const height = bottom + 34 + (named && upright ? 5.5 * letters : 0);
   const y = scale(...stretch([0, 1e-9, ...rows.map((row) => row.difference).filter(Number.isFinite)], 8), bottom, top);
   const svg = canvas(width, height, `${measures[measure].label} of ${runs[a]} minus ${runs[b]} on each topic, best for ${runs[a]} first`);
