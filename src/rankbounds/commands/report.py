@@ -157,13 +157,12 @@ def run_serve(options: Options) -> None:
     office = Office(live) if options.read_only else _judging(options, live)
     try:
         with server(office, options.host, options.port, token) as listening:
-            port = listening.server_address[1]
             if token:
                 say(
                     "warning: anyone who has this address can read and judge, and traffic is not encrypted. Keep the "
                     "address secret."
                 )
-            say(f"open {address(options.host, port, token)}")
+            say(f"open {address(options.host, listening.server_address[1], token)}")
             doing("")  # now it is others who take their time
             listening.serve_forever()
     finally:
@@ -210,8 +209,7 @@ def _judging(options: Options, live: Live) -> Office:
         live.retrieves,
     )
     source = options.source.split(",")[0].strip() if options.source else None
-    file = JudgmentFile(options.qrels, formats=options.formats, columns=options.columns, source=source)
-    desk = Desk(file, settings)
+    desk = Desk(JudgmentFile(options.qrels, formats=options.formats, columns=options.columns, source=source), settings)
     journal = desk.journal
     if journal.unreadable:
         say(f"warning: {journal.path}: skipped {journal.unreadable} incomplete lines, never confirmed as saved.")
