@@ -433,4 +433,6 @@ def test_the_lists_of_two_runs_are_taken_once_for_all_measures(monkeypatch):
     runs = [DATA / "runs" / f"{name}.txt" for name in ("bm25", "learned", "reranked")]
     compared = Evidence.read(DATA / "qrels.txt", runs).compare(["nDCG@10", "AP", "P@10"])
     assert not np.isnan(compared.numbers.chances).all()
-    assert sorted(pair for pair in taken if len(pair) == 2) == sorted(itertools.combinations(("bm25", "learned", "reranked"), 2))
+    assert sorted(pair for pair in taken if len(pair) == 2) == sorted(
+        itertools.combinations(("bm25", "learned", "reranked"), 2)
+    )
