@@ -2,12 +2,14 @@
 
     export OPENBLAS_NUM_THREADS=1    # matrices are small: more threads take ten times the processor time
     python benchmarks/label_audit.py FOLDER [-m MEASURE]... [--draws 400] [--labels NAME...] [--question pairs|runs]
+        [--write]
     python benchmarks/label_audit.py FOLDER --sequential [-m MEASURE]... [--draws 100]
 
 FOLDER holds human.qrels, other *.qrels (the judges) and runs/. Judges that are made up: right in 90, 97, 99 and 100% of
 documents, always wrong, one label for all, and everything relevant that one of the two runs has in its first ten. For
 each judge, two runs at random and an order of judging are drawn again and again, and the judgments are people's.
-docs/labels.md has the rows of two judges and, of those that are made up, the lowest coverage and the greatest width.
+docs/evidence.md has the rows of two judges and, of those that are made up, the lowest coverage and the greatest width;
+--write puts them there (with --labels, those of these judges alone).
 
 For differences (or the scores of the two runs): at 20, 50, 100 and 300 judgments how often the 95% interval holds the
 truth, and half its mean width; last, at 300, the mean error over its standard deviation. --sequential: looks at 20 to
@@ -25,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 import rankbounds as rb
+from evidence import cells_of, write_rows
 from rankbounds.arrays import Floats
 from rankbounds.collection.order import ranks
 from rankbounds.collection.qrels import Qrels
@@ -147,6 +150,23 @@ def looked_at(
     return f"{options.draws} | {np.mean(missed):.1%} | {len(decided)} | {until:.0f} | {free:.0f}"
 
 
+def of_looks(row: list[str]) -> list[str]:
+    """The cells that the page shows: all but how many pairs are clear."""
+    return [*row[:2], *row[3:]]
+
+
+def rows_to_write(found: dict[str, list[str]], real: list[str]) -> list[list[str]]:
+    """Name, orders and sizes of each judge; made-up ones as one, by their lowest coverage and greatest width."""
+    made = [row[1:-1] for name, row in found.items() if name not in real]
+    rows = [[NAMES.get(name, name), *row[:-1]] for name, row in found.items() if name in real or len(made) == 1]
+    if len(made) > 1:
+        by_size = [[cell.split("% \N{PLUS-MINUS SIGN}") for cell in cells] for cells in zip(*made, strict=True)]
+        worst = [(min(float(cell[0]) for cell in cells), max(cell[1] for cell in cells)) for cells in by_size]
+        orders = next(iter(found.values()))[0]
+        rows.append(["simulated", orders, *(f"{share:.1f}% \N{PLUS-MINUS SIGN}{width}" for share, width in worst)])
+    return rows
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -157,6 +177,7 @@ def main() -> None:
     parser.add_argument("--sequential", action="store_true", help="looks at 20 to 500 judgments")
     parser.add_argument("--labels", nargs="*", help="only these judges")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true", help="put the rows into docs/evidence.md")
     options = parser.parse_args()
     human, runs = rb.read_qrels(options.folder / "human.qrels"), rb.read_runs(str(options.folder / "runs" / "*"))
     files = sorted(path for path in options.folder.glob("*.qrels") if path.stem != "human")
@@ -167,12 +188,18 @@ def main() -> None:
     for text in options.measures or ["RBP(p=0.8,rel=2)", "P(rel=2)@10", "nDCG@10", "AP(rel=2)"]:
         measure = parse_measure(text)
         judges: dict[str, Qrels | None] = {path.stem: rb.read_qrels(path) for path in files}
+        found: dict[str, list[str]] = {}
+        what = f"{measure}, {'A - B' if options.question == 'pairs' else 'scores'}"
         judges |= dict(made_up(human, 2.0 if measure.graded else measure.rel, np.random.default_rng(options.seed)))
         for name, labels in (judges | {"favours one run": None}).items():
             if not options.labels or name in options.labels:
                 row = measurement(labels, list(runs), human, measure, options)
-                what = f"{measure}, {'A - B' if options.question == 'pairs' else 'scores'}"
                 print(f"| {what} | {NAMES.get(name, name)} | {row} |", flush=True)
+                found[name] = cells_of(row)
+        if options.write and options.sequential:
+            write_rows("looks", [[str(measure), NAMES.get(name, name), *of_looks(row)] for name, row in found.items()])
+        elif options.write:
+            write_rows("audited labels", [[what, *row] for row in rows_to_write(found, [path.stem for path in files])])
 
 
 if __name__ == "__main__":

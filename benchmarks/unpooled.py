@@ -1,7 +1,7 @@
 """Do intervals for runs that were not pooled hold the truth? Groups are left out of pools.
 
     python benchmarks/unpooled.py QRELS RUNS [--name TREC-8] [--groups FILE | --groups-prefix WHERE] [--depth 5]...
-                                  [--condense] [--draws 200] [-m MEASURE]...
+                                  [--condense] [--draws 200] [-m MEASURE]... [--write]
 
 For each depth and each group of runs in turn, the judgments are cut to the first documents of all *other* groups' runs:
 the group was not pooled. Its runs are scored with these judgments by ``uncertainty``, and held against the score with
@@ -12,6 +12,7 @@ unjudged documents non-relevant, and the mean width of the interval as a share o
 often it holds for all runs, and how often it holds the score with all of a run's own documents judged, however deep.
 The same for differences: a run of the group minus runs of five others.
 
+``--write`` puts the rows into docs/evidence.md.
 ``--condense`` takes documents without a judgment out of the runs, so that the truth is known; lists are cut at 100.
 """
 
@@ -25,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 import rankbounds as rb
+from evidence import cells_of, write_rows
 from rankbounds.arrays import Flags, Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.order import ranks
@@ -169,6 +171,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--condense", action="store_true")
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("-m", "--measure", action="append", default=[])
+    parser.add_argument("--write", action="store_true", help="put the rows into docs/evidence.md")
     options = parser.parse_args(None if arguments is None else list(arguments))
     runs = Reading().runs(str(options.runs))
     names = [run.name for run in runs]
@@ -185,6 +188,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
     for depth in options.depth:
         for line in leave_out(collection, options.name, depth, measures, options.draws):
             print(line, flush=True)
+            if options.write:
+                write_rows("unpooled", [cells_of(line)])
 
 
 if __name__ == "__main__":

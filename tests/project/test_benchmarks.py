@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -14,7 +15,9 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import compare_peers  # noqa: E402
+import evidence  # noqa: E402
 import judging_order  # noqa: E402
+import label_audit  # noqa: E402
 from peers import lock, record, targets  # noqa: E402
 from peers.contenders import Contender, Programs  # noqa: E402
 from peers.timing import Ratio, Timing, in_turns, ratios  # noqa: E402
@@ -157,3 +160,41 @@ def test_judging_in_the_order_of_value_settles_a_pair_sooner_than_at_random():
         assert found["pairs"] == 3
         assert all(found[order] > 0 for order in judging_order.ORDERS)
         assert found["value"] < found["random"]
+
+
+def test_rows_take_the_place_of_those_with_the_same_name(tmp_path):
+    page = tmp_path / "page.md"
+    text = evidence.PAGE.read_text("utf-8")
+    page.write_text(text, "utf-8")
+    inside = text.partition("<!-- table: looks -->\n")[2].partition("<!-- end -->")[0]
+    lines = [evidence.cells_of(line) for line in inside.strip().splitlines()[2:]]
+    evidence.write_rows("looks", lines, page=page)
+    assert page.read_text("utf-8") == text, "the rows as they are"
+    evidence.write_rows(
+        "looks", [[*lines[0][:2], "7", "1.0%", "2", "3"], ["new", "judge", "1", "2%", "3", "4"]], page=page
+    )
+    changed = [line for line in page.read_text("utf-8").splitlines() if line not in text.splitlines()]
+    assert [evidence.cells_of(line)[2:] for line in changed] == [["7", "1.0%", "2", "3"], ["1", "2%", "3", "4"]]
+    for table, row in (("no such table", lines[0]), ("looks", ["too", "few"])):
+        with pytest.raises(SystemExit, match=table):
+            evidence.write_rows(table, [row], page=page)
+
+
+def test_judges_that_are_made_up_have_one_row():
+    found = {
+        "umbrela-gpt4": ["9", "99.0% ±0.100", "90.0% ±0.050", "+0.1"],
+        "good": ["9", "100.0% ±0.300", "95.0% ±0.010", "-0.1"],
+        "bad": ["9", "96.0% ±0.200", "97.0% ±0.020", "+0.0"],
+    }
+    assert label_audit.rows_to_write(found, ["umbrela-gpt4"]) == [
+        ["UMBRELA", "9", "99.0% ±0.100", "90.0% ±0.050"],
+        ["simulated", "9", "96.0% ±0.300", "95.0% ±0.020"],
+    ]
+
+
+def test_every_table_of_the_evidence_is_written_by_a_benchmark():
+    names = re.findall(r"<!-- table: (.+) -->", evidence.PAGE.read_text("utf-8"))
+    scripts = [path.read_text("utf-8") for path in BENCHMARKS.glob("*.py")]
+    assert names
+    for name in names:
+        assert any(f'write_rows("{name}"' in script and '"--write"' in script for script in scripts), name

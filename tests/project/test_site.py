@@ -119,6 +119,7 @@ SEARCHED = {
     "leave one out": "uncertain-mean.html",
     "leaderboard": "report.html",
     "holes": "unjudged.html",
+    "coverage": "evidence.html",
 }
 """What people search for, and the page that opens with it."""
 
