@@ -111,20 +111,25 @@ def test_the_site_holds_everything(site, reference):
     assert 'id="rankbounds.report.gather"' not in top
 
 
-SEARCHED = {
-    "significance": "significance.html",
-    "confidence interval": "significance.html",
-    "plot": "gallery.html",
-    "segments": "many.html",
-    "leave one out": "uncertain-mean.html",
-    "leaderboard": "report.html",
-    "holes": "unjudged.html",
-    "coverage": "evidence.html",
-}
+SEARCHED = [
+    ("significance", "significance.html"),
+    ("confidence interval", "significance.html"),
+    ("confidence interval", "concepts.html"),
+    ("plot", "gallery.html"),
+    ("segments", "many.html"),
+    ("leave one out", "uncertain-mean.html"),
+    ("leaderboard", "report.html"),
+    ("holes", "unjudged.html"),
+    ("mtc", "unjudged.html"),
+    ("wallenius", "papers.html"),
+    ("induced ap", "papers.html"),
+    ("swap", "papers.html"),
+    ("coverage", "evidence.html"),
+]
 """What people search for, and the page that opens with it."""
 
 
-@pytest.mark.parametrize(("words", "page"), SEARCHED.items())
+@pytest.mark.parametrize(("words", "page"), SEARCHED)
 def test_search_finds_a_page_by_the_words_that_people_use(site, words, page):
     index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))["docs"]
     (opening,) = (f"{part['title']} {part['text']}".lower() for part in index if part["location"] == page)
@@ -143,6 +148,22 @@ def test_search_works_from_disk(site, tmp_path):
         while not driver.find_elements("css selector", found) and time.monotonic() < deadline:
             time.sleep(0.1)
         assert any("report.html" in link.get_attribute("href") for link in driver.find_elements("css selector", found))
+    finally:
+        driver.quit()
+
+
+def test_pictures_fit_a_phone(site, tmp_path):
+    wide = "[...document.querySelectorAll('article img')].filter((one) => one.getBoundingClientRect().right > 390)"
+    pages = [page for page in sorted(site.glob("*.html")) if "<img" in page.read_text().partition("<article")[2]]
+    assert len(pages) > 5
+    driver = browser.start(tmp_path, 390, 800)
+    try:
+        size = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        for page in pages:
+            driver.get(page.as_uri())
+            assert driver.execute_script(f"return {wide}.map((one) => one.src)") == [], page.name
+            assert driver.execute_script("return document.documentElement.scrollWidth") == 390, page.name
     finally:
         driver.quit()
 
