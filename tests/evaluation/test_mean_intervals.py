@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -199,3 +200,25 @@ def test_ties_that_hardly_matter_are_not_noted():
         runs = {"mine": {topic: {"r": 1.0} for topic in qrels} | {"0": {"r": 1.0, "n": 1.0}}}
         assert ("ties move RR by 0.0100" in rb.evaluate(qrels, runs, "RR").render("table")) == noted
         assert ("ties" in rb.evaluate(qrels, runs, "RR").render("table")) == noted
+
+
+def test_the_mean_of_one_run_is_a_number_with_its_interval():
+    scores = rb.evaluate(QRELS, {"mine": RUN, "other": {query: ["n", "r"] for query in QRELS}}, ["RR", "P@1"])
+    means = scores.mean()
+    by_run = means["RR"]
+    assert list(by_run) == ["mine", "other"]
+    for run, place in (("mine", 0), ("other", 1)):
+        number = means.run(run)["RR"]
+        assert isinstance(number, float)
+        assert number == by_run[run] == means.value[place, 0, 0]
+        for name in ("low", "high", "ci_low", "ci_high"):
+            assert getattr(number, name) == getattr(by_run[run], name) == getattr(means, name)[place, 0, 0]
+        copied = pickle.loads(pickle.dumps(number))
+        assert (copied, copied.ci_low) == (number, number.ci_low)
+    assert json.dumps(number) == repr(float(number))
+    assert scores["RR"].measures == means[["RR"]].measures == means[rb.RR].measures
+    assert "RR" in means
+    assert means.sort("P@1").runs == scores.sort("P@1").runs
+    assert repr(means).count("95% (topics)") == 2
+    assert "95% (topics)" not in repr(scores)
+    assert means._repr_html_().count("95% (topics)") == 2

@@ -142,7 +142,7 @@ class TestSorting:
         assert scores.sort(by="AP").runs == ["dense", "bm25", "weak"]
         assert scores.sort(by="AP", worst_first=True).runs == ["weak", "bm25", "dense"]
         effort = scores.sort(by="ESL(n=1)")
-        means = effort.mean()["ESL(n=1)"].value.ravel()
+        means = effort["ESL(n=1)"].mean().value.ravel()
         assert (means[:-1] <= means[1:]).all()
         assert scores.sort() == scores.sort("AP")
         assert scores.sort(by="run", worst_first=True).runs == ["weak", "dense", "bm25"]
@@ -180,7 +180,7 @@ class TestFrames:
         first = frame.filter(polars.col("run") == "bm25", polars.col("query_id") == "301")
         assert first["judged_at_10"].to_list() == [pytest.approx(2 / 3)] * len(MEASURES)
         assert set(scored(bounds="none").to_polars()["certain"]) == {None}
-        assert set(scores.mean()["AP"].to_polars()["judged_at_10"]) == set(scores.mean().judged.ravel())
+        assert set(scores["AP"].mean().to_polars()["judged_at_10"]) == set(scores.mean().judged.ravel())
 
     def test_rows_for_other_programs_keep_their_names(self, scores, tmp_path):
         """What the command line writes has the columns that it always had; frames in Python have two more."""

@@ -312,9 +312,7 @@ def test_several_files_are_several_systems_against_the_same_lists(tmp_path, caps
     capsys.readouterr()
     assert main(["check", first, "--qrels", second]) == 0
     assert main(["explain", "AP=1.0", first, second]) == 0
-    assert rb.compare(first, second, "AP").pairs.rows()[0]["difference"] == pytest.approx(
-        1 - TRUTH.mean()["AP"].value.item()
-    )
+    assert rb.compare(first, second, "AP").pairs.rows()[0]["difference"] == pytest.approx(1 - TRUTH.mean()["AP"])
     write_lines(tmp_path / "b.jsonl", [{**row, "expected_ids": ["d2"]} for row in rows()])
     with pytest.raises(rb.DataError, match=r'b\.jsonl: the question "q1" expects different documents'):
         rb.evaluate(first, second, "AP")

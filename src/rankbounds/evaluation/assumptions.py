@@ -220,10 +220,7 @@ class Assumptions:
         return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
 
     def limit_binds(self, measure: Measure, facts: TopicFacts, topic: Ints, unjudged: Ints, lists: int = 1) -> Flags:
-        """Return for which topics so many unjudged documents can be more than the limit on relevant ones allows.
-
-        Bounds then count documents as relevant that cannot all be, and may be wider than necessary.
-        """
+        """Return for which topics more documents are unjudged than may be relevant, so that bounds may be too wide."""
         if self.most_relevant is None or measure.as_retrieved:
             return np.zeros(unjudged.shape, dtype=bool)
         if measure.cutoff is not None and not measure.vanishes:  # no more of them count, in the lists or the ideal one
@@ -236,7 +233,6 @@ class Assumptions:
         return measure.exactness if alone or self.open == "retrieved" else measure.collection_exactness
 
     def _treats_ties_loosely(self, measure: Measure) -> bool:
-        """Are bounds over judgments those over all orders of ties, which contain them?"""
         return self.ties not in ORDERS and not measure.monotone
 
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
@@ -267,10 +263,7 @@ class Assumptions:
     def cells(
         self, measures: Sequence[Measure], rankings: Rankings
     ) -> tuple[Floats, Floats | None, Floats | None, Floats | None]:
-        """Return the value, low and high of each list and measure of a batch, and the parts of residuals before these.
-
-        What no measure has, or nobody asked for, is None.
-        """
+        """Return value, low and high of each list and measure, and before these the parts; None where not asked for."""
         value = self.values(measures, rankings)
         if self.bounds == "none":
             return value, None, None, None
@@ -289,10 +282,7 @@ class Assumptions:
         return value, low, high, parts
 
     def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
-        """Return the range due to unjudged documents, the list's end and ties.
-
-        Where the bounds cover ties, ``low`` to ``high`` is split so: first the best order, then the documents relevant.
-        """
+        """Split the range between unjudged documents, the end of the list and ties (first their best order)."""
         over_orders = self.bounds == "both"
         ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))
         if over_orders:

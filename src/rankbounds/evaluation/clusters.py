@@ -130,7 +130,6 @@ def find_clusters(given: ClustersLike | Clusters, query_ids: Sequence[str]) -> C
 
 
 def _labels(given: Any, query_ids: Sequence[str]) -> dict[str, str]:
-    """The cluster of each query, from a mapping, a file with one column of them, or a mark in ids."""
     if isinstance(given, str) and is_mark(given):
         return clusters_by_prefix(query_ids, given)
     if isinstance(given, Mapping):

@@ -146,7 +146,6 @@ class PreparedScoring:
         return dict_of_rows(queries, names, by_topic[topic])
 
     def _in_dicts(self, given: Any) -> Ranked | None:
-        """Rank ``{query: {document: score}}``; None if it has to be read as a table."""
         joined = join_dict(given, self.facts, **self._joining)
         if joined is None:
             return None

@@ -36,6 +36,32 @@ MANY = 10_000
 """With more degrees of freedom than that, two terms of the expansion of the t quantile are exact to ten digits."""
 
 
+class MeanScore(float):
+    """The mean of one run by one measure: a number that knows its bounds and its confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+        Bounds: what missing judgments (or ties) leave open.
+    ci_low, ci_high : float
+        The confidence interval over topics as a sample; NaN where there is none.
+    """
+
+    low: float
+    high: float
+    ci_low: float
+    ci_high: float
+
+
+def numbers_of(means: Scores) -> MeanScore | dict[str, MeanScore]:
+    """Return the mean by the one measure of scores, or of several runs a dict of them."""
+    ends = {name: getattr(means, name)[:, 0, 0].tolist() for name in ("low", "high", "ci_low", "ci_high")}
+    numbers = [MeanScore(value) for value in means.value[:, 0, 0].tolist()]
+    for place, number in enumerate(numbers):
+        vars(number).update({name: end[place] for name, end in ends.items()})
+    return numbers[0] if len(numbers) == 1 else dict(zip(means.runs, numbers, strict=True))
+
+
 def mean_of(
     scores: Scores, name: str, confidence: float | None = None, clusters: ClustersLike | Clusters | None = None
 ) -> Scores:

@@ -59,10 +59,7 @@ def _levelled(values: Floats, size: Floats) -> Floats:
 
 
 def differences(one: Floats, other: Floats) -> Floats:
-    """Return one minus other: 0 where they are equal, and along the last axis the same size where sizes are equal.
-
-    It is 0 where both are infinite: neither search ends.
-    """
+    """Return one minus other: 0 where they are equal (or both infinite), and of the same size where sizes are."""
     found = tolerant_difference(one, other)
     scale = np.where(found == 0, 0.0, np.maximum(np.abs(one), np.abs(other)))
     return np.copysign(merge_equal(np.abs(found), scale), found)
@@ -75,10 +72,7 @@ def tolerant_difference(one: Floats, other: Floats) -> Floats:
 
 
 def mean_difference(one: Floats, other: Floats) -> Floats:
-    """Return the mean of the differences over the last axis, 0 where the means are equal.
-
-    It is infinite where differences are, and NaN where infinities of both signs occur.
-    """
+    """Return the mean of differences along the last axis: 0 where means are equal, NaN for infinities of both signs."""
     scale = (_finite(np.abs(one)) + _finite(np.abs(other))).mean(axis=-1)
     with np.errstate(invalid="ignore"):
         return drop_rounding(tolerant_difference(one, other).mean(axis=-1), scale)
@@ -120,5 +114,4 @@ def better(one: Floats | float, other: Floats | float, measure: Measure) -> Flag
 
 
 def _finite(size: Floats) -> Floats:
-    """Sizes, 0 for those that are infinite: nothing lies near them."""
     return np.where(np.isfinite(size), size, 0.0)

@@ -153,7 +153,6 @@ def _measure(name: str) -> Measure:
 
 
 def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequence[str]) -> Scores:
-    """Return the cells of all tables as arrays; a run may be in several tables with different scores."""
     stated = list(dict.fromkeys(measure for table in tables for _, _, measure in table.cells))
     measure_of = {name: _measure(name) for name in stated}
     for name in effort:
@@ -303,7 +302,6 @@ _NOTES: dict[str, Callable[[Any], Any]] = {
 
 
 def _plain_measure(measure: Measure) -> dict[str, Any]:
-    """Return the label with unrounded numbers; for unknown measures, which direction is better."""
     if isinstance(measure, Reported):
         return {"label": str(measure), "exactly": {}, "lower_is_better": measure.lower_is_better}
     parameters = {one.name: getattr(measure.plain, one.name) for one in fields(measure.plain)}

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankbounds.arrays import Floats, read_only
 from rankbounds.errors import UnknownNameError, UsageError
-from rankbounds.evaluation.mean_intervals import mean_of
+from rankbounds.evaluation.mean_intervals import mean_of, numbers_of
 from rankbounds.evaluation.run_notes import RunNotes, notes_of
 from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.selection import MeasureName, Measures, Names, places_of_measures, places_of_names, take
@@ -152,7 +152,6 @@ class Scores(Result):
         return type(self), tuple(getattr(self, name) for name in STORED)
 
     def __eq__(self, other: object) -> bool:
-        """Compare scores, runs, topics, measures and notes exactly."""
         if not isinstance(other, Scores):
             return NotImplemented
         pairs = [(getattr(self, one.name), getattr(other, one.name)) for one in fields(self) if one.compare]
@@ -191,9 +190,13 @@ class Scores(Result):
 
     # Selected, averaged, sorted
 
-    def __getitem__(self, measures: MeasureName | Iterable[MeasureName]) -> Scores:
-        """Return the scores of measures, by label, other name, object or class."""
-        return self.filter(measure=measures)
+    def __getitem__(self, measures: MeasureName | Iterable[MeasureName]) -> Any:
+        """Return the scores of measures, by label, other name, object or class.
+
+        Of means, one measure gives a ``MeanScore``: a number with its interval; of several runs a dict of them.
+        """
+        chosen = self.filter(measure=measures)
+        return numbers_of(chosen) if self.mean_over and isinstance(measures, str | Measure) else chosen
 
     def run(self, *names: str) -> Scores:
         """Return the scores of one run or several, in the order wanted."""
@@ -267,6 +270,8 @@ class Scores(Result):
         {'bm25': {'P@1': {'all': 0.6666666666666666}}}
         >>> mean.ci_low.round(3).item(), mean.ci_high.round(3).item()
         (0.044, 0.989)
+        >>> mean["P@1"].ci_low == mean.ci_low.item(), round(mean["P@1"], 3)
+        (True, 0.667)
         """
         return self if self.query_ids == [ALL] else mean_of(self, ALL, confidence, clusters)
 
@@ -290,18 +295,17 @@ class Scores(Result):
         """
         if by == "run":
             return take(self, runs=sorted(range(len(self.runs)), key=self.runs.__getitem__, reverse=worst_first))
-        chosen = self if by is None else self[by]
+        chosen = self if by is None else self.filter(measure=by)
         if by is not None and len(chosen.measures) != 1:
             raise UsageError(f"Sort by one of: {', '.join(map(str, chosen.measures))}.")
         means = merge_equal(merit(chosen.mean().value[:, 0, 0], chosen.measures[0]))
         return take(self, runs=np.argsort(means if worst_first else -means, kind="stable").tolist())
 
     def __contains__(self, wanted: object) -> bool:
-        """Is this measure, or this row, in the scores?"""
         if isinstance(wanted, Mapping):
             return wanted in self.rows()
         try:
-            return isinstance(wanted, str | Measure | type) and bool(self[wanted].measures)
+            return isinstance(wanted, str | Measure | type) and bool(self.filter(measure=wanted).measures)
         except UnknownNameError:
             return False
 
@@ -479,13 +483,14 @@ class Scores(Result):
         return score_table.note(self.mean())
 
     def __repr__(self) -> str:
-        return self.mean().table().text()
+        return self.mean().table(interval=self.interval is not None).text()
 
     def _repr_html_(self) -> str:
         from rankbounds.evaluation import score_table
 
         mean = self.mean()
-        return shown(score_table.table_of(mean, with_notes=False), self.words(), score_table.run_notes(mean))
+        table = score_table.table_of(mean, with_notes=False, interval=self.interval is not None)
+        return shown(table, self.words(), score_table.run_notes(mean))
 
 
 STORED = tuple(one.name for one in fields(Scores) if one.name not in ("make_origin", "settings"))

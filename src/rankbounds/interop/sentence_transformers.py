@@ -61,9 +61,9 @@ def sentence_transformers_evaluator(
         mean = scores.mean(confidence)
         for (theirs, depth), label in labels.items():
             of_label = mean[label]
-            metrics.setdefault(theirs, {})[depth] = float(of_label.value.item())
+            metrics.setdefault(theirs, {})[depth] = float(of_label)
             for end in ("ci_low", "ci_high"):
-                if np.isfinite(limit := float(getattr(of_label, end).item())):
+                if np.isfinite(limit := getattr(of_label, end)):
                     metrics.setdefault(f"{theirs}_{end}", {})[depth] = limit
         return metrics
 

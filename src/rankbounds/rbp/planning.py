@@ -143,8 +143,8 @@ def persistence_agreement(
         raise UsageError("Agreement between orders of runs needs at least three runs.")
     rows = []
     for target in targets:
-        by_target = merit(means[target].value[:, 0, 0], target)
-        taus = [kendall_tau(means[rbp].value[:, 0, 0], by_target) for rbp in family]
+        by_target = merit(means.filter(measure=target).value[:, 0, 0], target)
+        taus = [kendall_tau(means.filter(measure=rbp).value[:, 0, 0], by_target) for rbp in family]
         rows += [{"measure": str(target), "p": rbp.p, "tau": 0.0 if np.isnan(tau) else tau}
                  for rbp, tau in zip(family, taus, strict=True)]  # fmt: skip
     return rows

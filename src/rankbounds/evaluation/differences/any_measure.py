@@ -170,10 +170,7 @@ def greatest_of_all(measure: Measure, topic: OpenTopic) -> Greatest:
 def _ends(
     measure: Measure, topic: OpenTopic, cells: Floats, lines: Ints, ranks: Ints, ways: Floats, facts: TopicFacts
 ) -> tuple[Floats, Floats]:
-    """Compute the least and the greatest value by list and completion of the documents at these ranks.
-
-    The facts have one topic per completion, or one for all where other documents change nothing.
-    """
+    """Compute the least and the greatest value; the facts have one topic per completion, or one for all."""
     filled = np.repeat(cells[lines][:, None], len(ways), axis=1)
     for column, rank in enumerate(ranks.T):
         inside = np.flatnonzero((rank > 0) & (rank <= cells.shape[-1]))
@@ -276,7 +273,6 @@ def _within_range(
 
 
 def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
-    """Make all documents of either list relevant on one side, none on the other."""
     rankings, documents = topic.rankings, topic.documents
 
     def number_of_either(a: Ints, b: Ints) -> Ints:

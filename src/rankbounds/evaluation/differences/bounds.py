@@ -191,7 +191,6 @@ class Arguments:
         self.lists, self.assumptions, self.most_relevant = lists, assumptions, most_relevant
 
     def _topics(self, choice: Choice | None = None, *key: object) -> Callable[[int], OpenTopic]:
-        """Return the topics with all or chosen unjudged documents matched, cached under the key."""
         if choice is None:
             held = self.lists.documents(lambda rankings: rankings.holes, "all")
         else:

@@ -181,7 +181,6 @@ class _Stream:
 
 
 def _nothing_used(file: LargeFile) -> DataError:
-    """Raise what reading the whole of a file without rows would raise."""
     try:
         next(file.grouped(), None)
     except DataError as error:

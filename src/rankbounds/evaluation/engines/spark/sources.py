@@ -142,7 +142,6 @@ def _source_of_path(
 
 
 def _stretches(session: SparkSession, path: str, reading: Reading) -> list[tuple[int, int]]:
-    """Cut a large file at topics for several tasks; empty if it cannot be cut."""
     file = LargeFile(path, RUN_COLUMNS.renamed(reading.columns), PIECE_BYTES)
     with contextlib.suppress(RankboundsError):  # the task that reads the file says what is wrong with it
         if pair_of_names(reading.formats)[1] in (None, "trec", "parquet") and not is_compressed(path):
@@ -163,10 +162,7 @@ def together(session: SparkSession, source: Source, reading: Reading, *, need_ra
 
 
 def _expand(session: SparkSession, path: str) -> list[str]:
-    """Expand paths, patterns and folders to one run per file.
-
-    A folder that is one table (its name ends like a Parquet file, or Spark wrote it) is one run.
-    """
+    """Expand paths, patterns and folders to one run per file, or per folder that is one table."""
     if path == STANDARD_INPUT or is_pipe(path):
         raise UsageError(f'Spark cannot read "{path}", which is not a file: write it to one first.')
     if os.path.isdir(path) and (

@@ -278,7 +278,6 @@ class Scorer:
         yield "", run_in(lines, file, lines.tag or plain_name(table))
 
     def _score_pieces(self, source: int, runs: Iterator[tuple[str, Run]]) -> Iterator[Found]:
-        """Score pieces of runs up to the first problem, which is returned too."""
         with warnings.catch_warnings(record=True) as met:
             warnings.simplefilter("always")
             try:
