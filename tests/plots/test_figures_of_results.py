@@ -142,6 +142,24 @@ def test_leaderboards_of_other_results():
     assert means == sorted(means), "where a measure counts effort, the lowest comes first"
 
 
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_a_legend_says_which_interval_is_drawn():
+    """One over topics, of a mean or of a difference, one over unjudged documents, or one from sampled labels."""
+    scores = rb.evaluate("qrels.txt", "runs", "RBP(p=0.8)")
+    two = ["runs/bm25.txt", "runs/dense.txt"]
+    estimated = [
+        rb.uncertainty("qrels.txt", "runs", "RBP(p=0.8)", q=0.3, sources=over) for over in ("documents", "both")
+    ]
+    drawn = [rb.plots.leaderboard(one) for one in (scores, *estimated, rb.audit("labels.txt", "sample.csv", "runs"))]
+    drawn += [rb.plots.differences(rb.compare("qrels.txt", two, "RBP(p=0.8)"))]
+    drawn += [rb.plots.differences(rb.audit("labels.txt", "sample.csv", "runs", difference=True))]
+    told = [
+        next(text.get_text() for text in axes.get_legend().get_texts() if "95%" in text.get_text()) for axes in drawn
+    ]
+    over = ["topics", "unjudged", "topics, unjudged", "sampled labels", "topics, of the difference", "sampled labels"]
+    assert told == [f"95% ({one})" for one in over]
+
+
 @pytest.mark.parametrize(("bounds", "said"), [("ties", "ties"), ("both", "unjudged, ties"), ("unjudged", "unjudged")])
 def test_a_legend_says_what_bounds_are_for(bounds, said):
     scores = rb.evaluate("qrels.txt", "runs", "AP", bounds=bounds)

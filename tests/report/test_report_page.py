@@ -612,6 +612,25 @@ def test_the_head_of_a_report_is_one_sentence_and_three_cards(chromium, tmp_path
     assert chromium.execute_script("return document.documentElement.scrollWidth <= innerWidth")
 
 
+BOXES = """
+return [...document.querySelectorAll("#pair-chart text.small")].map((text) => text.getBoundingClientRect())
+  .map(({left, right}) => [left, right])
+"""
+
+
+@pytest.mark.parametrize("letters", ["", "topic-"])
+def test_names_of_topics_do_not_run_together(chromium, tmp_path, letters):
+    qrels = {f"{letters}{topic}": {"r": 1, "n": 0} for topic in range(401, 451)}
+    runs = {name: {query: ["r", "n"] if int(query[-1]) % every else ["n", "r"] for query in qrels}
+            for name, every in (("old", 2), ("new", 3))}  # fmt: skip
+    out = tmp_path / "report.html"
+    out.write_text(page(gather(qrels, runs, Choices.of(measures=["RR"]))))
+    opened(chromium, out)
+    boxes = chromium.execute_script(BOXES)
+    assert len(boxes) == 50
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(boxes))
+
+
 def test_browser_opens_with_the_verdict_on_two_runs(chromium, tmp_path, capsys):
     """One sentence and one picture first; no leaderboard of two, and no p of RBP that nobody asked for."""
     files = [str(DATA / "runs" / f"{name}.txt") for name in ("bm25", "dense")]

@@ -34,6 +34,7 @@ MOST_BESIDE = 16
 """Longer names of two runs have a line of their own below a figure."""
 BESIDE = {"base": "judged only", "by_labels": "by the labels"}
 """What a second number of a run is."""
+SOURCES = {"labels": "sampled labels", "documents": "unjudged", "both": "topics, unjudged"}
 DIAMOND: dict[str, Any] = {"colour": COLOURS[6], "marker": "D", "size": 5.0}
 SHARED_LETTER = "runs that share a letter do not differ significantly"
 
@@ -64,18 +65,12 @@ def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | 
     beside = next((name for name in BESIDE if name in rows[0]), "")
     lines = [
         Line(
-            row["run"],
-            row["mean"],
-            (row.get("ci_low"), row.get("ci_high")),
-            (row.get("low"), row.get("high")),
-            row.get(beside),
-            (row.get("group") or "") if letters else "",
+            row["run"], row["mean"], (row.get("ci_low"), row.get("ci_high")), (row.get("low"), row.get("high")),
+            row.get(beside), (row.get("group") or "") if letters else "",
         )
         for row in rows
-    ]
-    confidence = result.settings.get("confidence") if isinstance(result, Result) else None
-    confidence = confidence or getattr(result, "confidence", 0.95)
-    legend = {"value": "mean", "interval": f"{confidence:.0%} interval", "beside": BESIDE.get(beside, "")}
+    ]  # fmt: skip
+    legend = {"value": "mean", "interval": _interval(result, beside), "beside": BESIDE.get(beside, "")}
     scores = result.scores if isinstance(result, Comparison) else result
     bounds = scores.bounds if isinstance(scores, Scores) else "ties" if isinstance(result, Checks) else "unjudged"
     legend["bounds"] = f"bounds ({'unjudged, ties' if bounds == 'both' else bounds})"
@@ -84,6 +79,12 @@ def leaderboard(result: Result | Scores, measure: str | None = None, ax: Axes | 
         below: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "va": "top"}
         axes.annotate(SHARED_LETTER, (1, 0), (0, -28), fontsize=6, color="0.35", **below)
     return axes
+
+
+def _interval(result: Any, beside: str, *, pair: bool = False) -> str:
+    settings, topics = getattr(result, "settings", {}), "topics, of the difference" if pair else "topics"
+    over = SOURCES.get("labels" if beside == "by_labels" else settings.get("sources", ""), topics)
+    return f"{settings.get('confidence') or getattr(result, 'confidence', 0.95):.0%} ({over})"
 
 
 def _systems(result: Any, measure: str | None) -> list[dict[str, Any]]:
@@ -148,9 +149,8 @@ def differences(result: Result, measure: str | None = None, ax: Axes | None = No
     lines = [_line_of(row, name) for row, name in zip(rows, names, strict=True)]
     if not one_pair:
         lines.sort(key=lambda line: -(line.value or 0.0))
-    beside = "by the labels" if "by_labels" in rows[0] else ""
-    confidence = result.settings.get("confidence") or getattr(result, "confidence", 0.95)
-    legend = {"value": "mean", "interval": f"{confidence:.0%} interval", "beside": beside}
+    beside = "by_labels" if "by_labels" in rows[0] else ""
+    legend = {"value": "mean", "interval": _interval(result, beside, pair=True), "beside": BESIDE.get(beside, "")}
     return draw_lines(lines, ax, xlabel, legend | {"bounds": "bounds (unjudged)"}, zero=True)
 
 
@@ -269,7 +269,7 @@ def forest(
             look: dict[str, Any] = {"marker": "s"} if row["heading"] else DIAMOND
             ends = row["ci_low"], row["ci_high"]
             lines.append(Line(f"{row['label']} ({row['topics']})", row["difference"], ends, **look))
-    legend = {"value": "difference (topics)", "interval": f"{parts.settings['confidence']:.0%} interval"}
+    legend = {"value": "difference (topics)", "interval": _interval(parts, "", pair=True)}
     return draw_lines(lines, ax, f"{label}: {run} {MINUS} {against}", legend, zero=True)
 
 

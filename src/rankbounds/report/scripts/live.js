@@ -6,6 +6,7 @@ function showNext() {
   at("next-words").textContent = words;
   at("next-board").parentElement.hidden = !rows.length;
   if (!rows.length) return;
+  if (fields.length > 2) at("next-title").textContent = `What to judge next, by ${measures[0].label}?`;
   const numbers = fields.slice(2).map((name, place) => ({ name: name.replace("_", " "), wide: place > 0, text: (row) => fixed(row.held[place + 2]), order: (row) => row.held[place + 2] }));
   table(at("next-board"), [
     { name: "#", text: (row) => row.number + 1, order: (row) => row.number },

@@ -98,8 +98,8 @@ function chartUnknowns(a, b, measure) {
 function chartPair(rows, a, b, measure) {
   const room = roomOf("pair-chart"), left = 58, top = 14, bottom = 226;
   const step = Math.max(3, Math.min(44, (room - left - 12) / Math.max(rows.length, 1))), width = Math.max(room, left + step * rows.length + 12);
-  const letters = Math.min(12, Math.max(...rows.map((row) => row.query.length), 1)), upright = letters > 4, named = step > (upright ? 13 : 7 * letters + 4);
-  const height = bottom + 34 + (named && upright ? 5.5 * letters : 0);
+  const letters = Math.min(12, Math.max(...rows.map((row) => row.query.length), 1)), upright = step <= 7 * letters + 4, named = step > 13;
+  const height = bottom + 34 + (named && upright ? 6 * letters : 0);
   const y = scale(...stretch([0, 1e-9, ...rows.map((row) => row.difference).filter(Number.isFinite)], 8), bottom, top);
   const svg = canvas(width, height, `${measures[measure].label} of ${runs[a]} minus ${runs[b]} on each topic, best for ${runs[a]} first`);
   axisLeft(svg, y, left, left + step * rows.length, 6, { withSign: true });
