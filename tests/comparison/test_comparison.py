@@ -171,14 +171,19 @@ class TestCommands:
         assert pair["verdict"] == "better"
 
     def test_words(self, files, capsys):
-        _, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)")
+        _, out, _ = self.call(capsys, "compare", *files, "-m", "RBP(p=0.5)", "--explain")
         assert "good scores 0.5000 and bad 0.1250, a difference of +0.3750 over 8 topics (8 won, 0 lost)" in out
         assert "Is it noise? Probably not" in out
         assert "Could unjudged documents overturn it? No" in out
         assert "Could ties? No: no tied scores matter." in out
         assert "Does it hold for other p? Yes" in out
-        _, out, _ = self.call(capsys, "compare", *files, "-m", "AP")
+        _, out, _ = self.call(capsys, "compare", *files, "-m", "AP", "--explain")
         assert "Could unjudged documents overturn it? No" in out
+        _, out, _ = self.call(capsys, "compare", *files, "-m", "AP")
+        assert out.startswith(
+            "good is better than bad by AP: 1.0000 against 0.3333 over 8 topics (t test, p = 0.0078)."
+        )
+        assert "?" not in out  # nothing is open
 
     def test_shared_unjudged_documents_cannot_overturn(self, files, capsys, tmp_path):
         """Both runs show the same unjudged document first: whatever it is, it moves both alike."""
@@ -196,27 +201,35 @@ class TestCommands:
         for name, docs in (("one", "rnm"), ("two", "xry")):
             lines = [f"{t} Q0 {doc} {at} {9 - at} {name}\n" for t in range(8) for at, doc in enumerate(docs, 1)]
             (tmp_path / name).write_text("".join(lines))
-        _, out, _ = self.call(capsys, "compare", qrels, tmp_path / "one", tmp_path / "two", "-m", "RBP(p=0.5)")
+        asked = ["compare", qrels, tmp_path / "one", tmp_path / "two", "-m", "RBP(p=0.5)"]
+        _, out, _ = self.call(capsys, *asked)
         assert "Could unjudged documents overturn it? Yes" in out
-        assert "How likely that is cannot be estimated from these judgments" in out  # two of three are unjudged
+        assert "How likely that is cannot be estimated: " in out  # two of three are unjudged
+        assert "Judge first 0/x (topic/document)" in out
+        _, out, _ = self.call(capsys, *asked, "--explain")
         assert "Which judgments would help most? Start with topic/document 0/x" in out
 
     def test_gate(self, files, capsys):
         qrels, bad, good = files
-        code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "nDCG@10 worse")
-        assert code == 1
-        assert "gate failed: bad is worse than good by" in err
-        assert "Topics that fell most: 0, 1, 2, 3, 4" in err
+        code, out, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "nDCG@10 worse", "--quiet")
+        assert (code, err) == (1, "")
+        assert out.startswith("FAIL: bad is worse than good by nDCG@10: -")
+        assert "Topics that" not in out
+        code, out, _ = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "nDCG@10 worse", "--explain")
+        assert "\ngate failed: bad is worse than good by" in out
+        assert "Topics that fell most: 0, 1, 2, 3, 4" in out
+        asked = ["--fail-if", "nDCG@10 worse", "--format", "json", "--quiet"]
+        assert self.call(capsys, "compare", qrels, good, bad, *asked)[2].startswith("rankbounds: FAIL: bad is worse")
         assert self.call(capsys, "compare", qrels, bad, good, "--fail-if", "nDCG@10 worse")[0] == 0
         assert self.call(capsys, "compare", qrels, bad, good, "--fail-if", "RR different")[0] == 1
         # Surely worse on these topics, which are too few to say so of others at such a level.
-        code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", "--alpha", "0.0001")
+        code, out, _ = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", "--alpha", "0.0001")
         assert code == 4
-        assert "More topics like these would decide it" in err or "neither a loss nor a gain is shown" in err
+        assert out.startswith("UNDECIDED: bad may be worse than good by P@1: ")
         few = ("--alpha", "0.0001", "--test", "randomization")
-        code, _, err = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", *few)
+        code, out, _ = self.call(capsys, "compare", qrels, good, bad, "--fail-if", "P@1 worse", *few)
         assert code == 4
-        assert "there are 8, and the test needs at least 15" in err
+        assert "there are 8, and the test needs at least 15" in out
         options = ["--fail-if", "AP worse", "--margin", "0.9"]
         assert self.call(capsys, "compare", qrels, good, bad, *options)[0] == 0
 
@@ -407,7 +420,7 @@ def test_runs_of_all_tables_in_the_order_asked_for(command, tmp_path):
     assert rows(told())[:3] == ["leader", "middle", "behind"]
     assert rows(told("--sort", "given"))[:3] == list(orders)
     assert rows(told("--sort", "run"))[:3] == by_name
-    assert "p against leader" in told("--sort", "given")
+    assert "RR: leader, the best of 3, " in told("--sort", "given")
     assert [row["run"] for row in json.loads(told("--sort", "run", "--format", "json"))["systems"]] == by_name * 2
     assert [row["run"] for row in json.loads(told("--format", "json"))["systems"]] == list(orders) * 2
     assert rows(told("--sort", "given", "--top", "1"))[0] == "middle"

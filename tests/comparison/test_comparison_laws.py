@@ -450,11 +450,12 @@ class TestCommands:
     @pytest.mark.parametrize("test", TESTS)
     def test_equal_precision_is_no_difference(self, files, command, test):
         arguments = ["compare", files / "qrels", files / "forward", files / "backward", "-m", "P@10", "--test", test]
-        code, out, err = command(*arguments, "--fail-if", "P@10 worse", "--fail-if", "P@10 different")
+        asked = ["--fail-if", "P@10 worse", "--fail-if", "P@10 different", "--explain"]
+        code, out, err = command(*arguments, *asked)
         assert code == 0
         assert "a difference of +0.0000 over 20 topics (0 won, 0 lost)" in out
         assert "no difference shown" in out
-        assert err.count("score the same by P@10 on all 20 topics") == 2
+        assert (err, out.count("score the same by P@10 on all 20 topics")) == ("", 2)
         assert "There is no difference: both score the same on every topic." in out
         pair = json.loads(command(*arguments, "--format", "json")[1])
         assert pair["pairs"][0]["p_value"] == 1
@@ -470,7 +471,9 @@ class TestCommands:
             scores = {rank: -tied if rank == tied + 1 else -rank for rank in ranks}
             lines = [f"{t} Q0 d{rank:02} {rank} {score} {name}\n" for t in "12" for rank, score in scores.items()]
             (tmp_path / name).write_text("".join(lines))
-        words = command("compare", *(tmp_path / name for name in ("qrels", "a", "b")), "-m", "RBP(p=0.5)")[1]
+        words = command("compare", *(tmp_path / name for name in ("qrels", "a", "b")), "-m", "RBP(p=0.5)", "--explain")[
+            1
+        ]
         assert told in words
         assert "between -0.0000" not in words
 
@@ -482,21 +485,20 @@ class TestCommands:
     def test_gate_fails_when_effort_grows(self, files, command):
         short, long = files / "forward", files / "backward"
         measures = ["-m", "ESL(n=1)", "--fail-if", "ESL(n=1) worse"]
-        code, out, err = command("compare", files / "qrels", short, long, *measures)
+        code, out, _ = command("compare", files / "qrels", short, long, *measures, "--explain")
         assert code == 1
         assert "ESL(n=1) (lower is better): backward scores 2.5000 and forward 0.0000, a difference of +2.5000" in out
         assert "(0 won, 20 lost)" in out
         assert "worse  " in out
-        assert "gate failed: backward is worse than forward by 2.5000 in ESL(n=1) (lower is better) (" in err
-        assert "Topics that rose most: 0, 4, 8, 12, 16." in err
-        code, _, err = command("compare", files / "qrels", long, short, *measures)
-        assert (
-            code,
-            "gate passed: forward is better than backward by 2.5000 in ESL(n=1) (lower is better)" in err,
-        ) == (0, True)
-        code, _, err = command("compare", files / "qrels", long, short, "--fail-if", "RankPower different")
-        assert (code, " in RankPower (lower is better) (" in err) == (1, True)
-        assert "Topics that" not in err  # none of them got worse
+        assert out.startswith("FAIL: backward is worse than forward by ESL(n=1) (lower is better): +2.5000 [")
+        assert "gate failed: backward is worse than forward by 2.5000 in ESL(n=1) (lower is better) (" in out
+        assert "Topics that rose most: 0, 4, 8, 12, 16." in out
+        code, out, _ = command("compare", files / "qrels", long, short, *measures)
+        named = "PASS: forward is not worse than backward by ESL(n=1) (lower is better): -2.5000"
+        assert (code, out.startswith(named)) == (0, True)
+        code, out, _ = command("compare", files / "qrels", long, short, "--fail-if", "RankPower different", "--explain")
+        assert (code, " in RankPower (lower is better) (" in out) == (1, True)
+        assert "Topics that" not in out  # none of them got worse
 
     def test_endless_searches(self, files, command):
         runs = ["compare", files / "qrels", files / "forward", files / "empty", "-m", "ESL(n=1)"]
@@ -505,7 +507,7 @@ class TestCommands:
         warning, error = err.splitlines()
         assert warning.startswith("rankbounds: warning: empty: not one of its 20 documents is judged")
         assert error.startswith("rankbounds: ESL(n=1) is infinite on a topic")
-        code, out, _ = command(*runs, "--test", "sign")
+        code, out, _ = command(*runs, "--test", "sign", "--explain")
         assert code == 0
         assert "empty scores inf and forward 0.0000, a difference of +inf over 20 topics (0 won, 20 lost)" in out
         code, out, err = command(*runs, "--test", "sign", "--format", "json", "--fail-if", "ESL(n=1) worse")
@@ -513,7 +515,8 @@ class TestCommands:
         assert (code, found["pairs"][0]["difference"], found["pairs"][0]["ci_low"]) == (1, "Infinity", None)
         assert [row["mean"] for row in found["systems"]] == [0, "Infinity"]
         assert found["pairs"][0]["verdict"].startswith("worse")
-        assert "by inf in" in err
+        assert "is worse than forward by ESL(n=1) (lower is better)" in err
+        assert "by inf in" in found["gate"]["conditions"][0]["why"]
         (files / "copy").write_text((files / "empty").read_text())
         twice = ["compare", files / "qrels", files / "empty", files / "copy", "-m", "ESL(n=1)", "--format", "json"]
         found = json.loads(command(*twice)[1])

@@ -372,10 +372,13 @@ class TestCommand:
         ):
             code, out, err = command(*files, *options)
             assert code == expected, options
-            assert [line.startswith("rankbounds: gate ") for line in err.splitlines()] == [True] * options.count(
-                "--fail-if"
-            )
-            assert "value or change" in out
+            answers = [line for line in out.splitlines() if line.startswith(("PASS: ", "FAIL: ", "UNDECIDED: "))]
+            count = options.count("--fail-if")
+            assert answers[0] == out.splitlines()[0]
+            assert len(answers) == count + (count > 1)
+            assert ("Undecided counts as " in out) == ("--undecided" in options)
+            assert err == ""
+            assert "value or change" in command(*files, *options, "--explain")[1]
 
     def test_only_what_was_asked_for_is_compared(self, command):
         def compared(*options):

@@ -66,7 +66,7 @@ class TestReading:
 
     def test_compare_opens_each_file_once(self, compressed, opened, capsys):
         files = [str(DATA / "qrels.txt"), str(DATA / "runs" / "dense.txt"), str(compressed)]
-        assert main(["compare", *files, *OPTIONS, "--fail-if", "P@10 worse"]) in (0, 1, 4)
+        assert main(["compare", *files, *OPTIONS, "--fail-if", "P@10 worse", "--explain"]) in (0, 1, 4)
         assert "Does it hold for other p?" in capsys.readouterr().out
         assert [opened.count(file) for file in files] == [3, 3, 3]
 
@@ -153,19 +153,20 @@ def said_by_all(qrels, runs, command):
 def gates_agree(qrels, baseline, candidate, command):
     """The gate's p is that of Python's comparison; it fails or passes where that one finds the run worse or better."""
     asked = [word for measure in MEASURES for word in ("--fail-if", f"{measure} worse")]
-    code, _, err = command("compare", qrels, baseline, candidate, *OPTIONS, *asked)
+    code, out, _ = command("compare", qrels, baseline, candidate, *OPTIONS, *asked, "--explain")
     evidence = Evidence.read(qrels, [baseline, candidate])
     rows = evidence.compare(MEASURES).pairs.rows()
-    lines = [line for line in err.splitlines() if "gate" in line]
+    lines = [line for line in out.splitlines() if line.startswith("gate ")]
     answers = [
         "undecided" if row["p_value"] >= 0.05 else "failed" if row["difference"] < 0 else "passed" for row in rows
     ]
-    assert [line.split()[2] for line in lines] == [f"{answer}:" for answer in answers]
+    assert [line.split()[1] for line in lines] == [f"{answer}:" for answer in answers]
     assert code == (1 if "failed" in answers else 4 if "undecided" in answers else 0)
     for line, row in zip(lines, rows, strict=True):
         assert p_words(row["p_value"]) in line
     python = evidence.compare(MEASURES).gate([f"{measure} worse" for measure in MEASURES])
-    assert [f"rankbounds: {outcome.words()}" for outcome in python.outcomes] == lines
+    assert [outcome.words() for outcome in python.outcomes] == lines
+    assert [line for line in out.splitlines() if line.startswith(("PASS", "FAIL", "UNDECIDED"))] == python.lines()
     assert python.exit_code == code
 
 
@@ -355,7 +356,7 @@ class TestComparisonAsAnObject:
 def test_the_interval_of_a_mean_is_not_explained_as_that_of_a_difference():
     compared = {count: rb.compare(DATA / "qrels.txt", DEMO_RUNS[:count], "AP", test="t") for count in (2, 3)}
     of_pairs = "t interval of each pair alone, which excludes 0 exactly where p < 0.05"
-    of_means = "95% interval of a mean: over topics, within the measure's range; of a difference: "
+    of_means = "95% (topics) of a mean: Wilson's interval (t without a known range); of a difference: "
     assert of_means + of_pairs in compared[3].method()
     assert of_means not in compared[2].method()
     content = gather(DATA / "qrels.txt", DEMO_RUNS[:3], Choices.of(measures=["AP"]))

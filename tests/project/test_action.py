@@ -88,7 +88,7 @@ class TestAction:
             (tmp_path / name).write_bytes(file.read_bytes())
         files = {"qrels": "--quiet", "baseline": "-q", "candidate": "--verbose=1"}
         ended, _, outputs = run(**files, junit="--junit.xml")
-        assert (outputs["answer"], "gate undecided" in ended.stderr) == ("undecided", True)
+        assert (outputs["answer"], "UNDECIDED: " in ended.stderr) == ("undecided", True)
         assert (tmp_path / "--junit.xml").exists()
         for name in ("baseline_scores", "fail_if", "margin", "undecided"):
             ended, _, outputs = run(qrels=QRELS, candidate=DENSE, **{name: "--help"})
@@ -117,7 +117,7 @@ class TestAction:
         assert summary.startswith("### Gate: undecided\n")
         assert Path(outputs["table"]).read_text() == summary
         assert len(ElementTree.parse(tmp_path / "gate.xml").findall(".//testcase")) == 2
-        assert "gate undecided" in ended.stderr
+        assert "UNDECIDED: " in ended.stderr
 
     def test_passes_with_a_margin_or_as_told(self, run):
         files = {"qrels": QRELS, "baseline": RERANKED, "candidate": DENSE}

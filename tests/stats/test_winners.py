@@ -148,8 +148,10 @@ def test_rows_and_words():
     assert second["against"] == f"r{lead_over_second(values).against}"
     words = found.winner().words().splitlines()
     assert words[0].startswith(f"AP: r{lead.run}, the best of 4, differs by +")
-    assert "corrected for selection (it was picked" in words[0]
-    assert "both were picked" in words[1]
+    assert ("corrected for selection (it was picked" in words[0]) == (
+        f"{lead.lead:.4f}" != f"{lead.corrected_lead:.4f}"
+    )
+    assert "the second" in words[1]
     assert words[0] in repr(found)
     assert list(found.winner().to_pandas().columns) == list(first)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
-from rankbounds.commands.console.messages import doing, progress_on_terminal, say, say_all
+from rankbounds.commands.console.messages import complain, doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, call, group_under, pick
 from rankbounds.comparison.printed import measure_table, shown_parts, tables
 from rankbounds.errors import UsageError
@@ -20,16 +20,12 @@ from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.counts import Judged
 from rankbounds.measures.naming.sources import bibtex
-from rankbounds.tables import Table, in_prose, json_of
+from rankbounds.tables import ROW_FORMATS, Table, in_prose, json_of
 
 if TYPE_CHECKING:
     from rankbounds.comparison import Comparison
     from rankbounds.comparison.gate.gate import Condition, Gate
     from rankbounds.comparison.slices import Slices
-
-
-FOR_PAPERS = ("latex", "markdown")
-"""Formats of one table of all measures, whose caption tells which tests p-values come from."""
 
 
 @command(
@@ -40,13 +36,7 @@ FOR_PAPERS = ("latex", "markdown")
     Option("--sort BY", "order of runs: a measure, run (by name) or given; default: each table by its own measure"),
     replace(scoring.TOP, help="show the N best runs only; tests include all of them", everyday=False),
     *scoring.TESTS,
-    Option(
-        "--baseline-run NAME",
-        "compare all other runs with this one, instead of all pairs",
-        dest="reference",
-        group="test",
-        everyday=True,
-    ),
+    Option("--baseline-run NAME", "compare all others with this run", dest="reference", group="test", everyday=True),
     scoring.BY,
     *group_under(
         "gate",
@@ -65,8 +55,7 @@ FOR_PAPERS = ("latex", "markdown")
         ),
         Option(
             "--margin-test test|betting",
-            "the test that rules out the margin: that of --test, or one that stays valid with rare, large losses but "
-            "needs more topics",
+            "what rules out the margin: --test, or one that also allows for rare, large losses (needs more topics)",
         ),
         Option("--undecided HOW", "count undecided as pass or fail (default: exit code 4)", words=("pass", "fail")),
         Option("--save FILE", "save the runs' scores, for --baseline later", file="written"),
@@ -76,7 +65,8 @@ FOR_PAPERS = ("latex", "markdown")
     reading.CALIBRATE,
     *output.FIGURES,
     output.BIBTEX,
-    *output.options_for(("table", "json", "latex", "markdown", "html", "junit")),
+    output.EXPLAIN,
+    *output.options_for(("table", "json", "csv", "tsv", "latex", "markdown", "html", "junit")),
 )
 def run_compare(options: Options) -> int:
     """Is A better than B, or is it noise? Significance tests, bounds for unjudged documents, and one verdict.
@@ -85,13 +75,12 @@ def run_compare(options: Options) -> int:
       rankbounds compare qrels.txt runs -m nDCG@10 --baseline-run bm25
 
     A difference is the second run minus the first, the other run minus the baseline, or among many the better minus
-    the worse. For two runs the answer is a paragraph by the first measure and a row per measure below it; for more it
-    is a leaderboard, in which systems that share a letter cannot be told apart. An interval is about the topics, a
-    sample; bounds are about documents that nobody judged.
+    the worse. The answer comes first, then a table, then what is still open; --explain says the rest. In tables of many
+    runs, those that share a letter cannot be told apart. An interval is about the topics, a sample; bounds are about
+    documents that nobody judged.
 
     --fail-if "nDCG@10 worse" is a gate: it passes when a loss of the margin or more is ruled out, fails when a loss is
-    shown, and otherwise is undecided; the output says why, and what would decide it. Several runs are corrected for
-    their number (Holm), in the gate as in the tables.
+    shown, and otherwise is undecided. Several runs are corrected for their number (Holm), as in the tables.
     """
     from rankbounds.comparison import Evidence, compare_scores
     from rankbounds.comparison.gate.gate import hold, parse_conditions
@@ -162,7 +151,9 @@ def run_compare(options: Options) -> int:
         return 0
     if options.by:
         say(f"The gate is about all {len(scores.query_ids)} topics together, and not about the slices.")
-    say_all(outcome.words() for outcome in answer.gate.outcomes)
+    if options.format != "table" or options.output:  # (the table begins with it)
+        for line in answer.gate.lines():
+            complain(line)
     return answer.gate.exit_code
 
 
@@ -237,32 +228,36 @@ class Answer:
             return json_of(self.content(), indent=1) + "\n"
         if kind == "junit" and self.gate is not None:
             return self.gate.junit()
+        if kind in ROW_FORMATS:
+            rows = self.scores.mean() if self.comparison is None else self.comparison.pairs
+            return rows.render(kind, raw=self.options.raw)
         parts = [self.scores.render(kind)] if self.comparison is None else self._shown_parts(self.comparison)
         if sliced is not None:
             parts += [table.render(kind) for table in sliced.tables()]
             parts.append(in_prose(sliced.method(), kind))
-        if self.gate is not None:
+        if self.gate is not None and kind == "table":
+            explained = [self.gate.words(), self.gate.render(kind)] if self.options.explain else []
+            parts = [repr(self.gate), *explained[:1], *parts, *explained[1:]]
+        elif self.gate is not None:
             parts.insert(0 if kind == "markdown" else len(parts), self.gate.render(kind))
         return "\n".join(parts)
 
     def _shown_parts(self, comparison: Comparison) -> list[str]:
         """Return one table of all measures for papers and pages; elsewhere the usual output."""
         options, kind = self.options, self.options.format
-        parts: list[str | Table] = []
         if kind == "latex":
-            parts = [comparison.to_latex(top=options.top, cite=bool(options.bibtex))]
+            parts: list[str | Table] = [comparison.to_latex(top=options.top, cite=bool(options.bibtex))]
         elif kind == "markdown":
             parts = [comparison.to_markdown(top=options.top)]
         elif kind == "html":
-            parts = [comparison.summary(options.top).html()]
+            pairs = [table for one in comparison.measures for table in tables(comparison, one, options.top)[1:]]
+            two = len(comparison.runs) == 2
+            parts = [comparison.summary(options.top).html(), *([measure_table(comparison)] if two else pairs)]
         else:
-            parts = shown_parts(comparison, options.top)
-        if kind == "html":
-            of_runs = [measure_table(comparison)] if len(comparison.runs) == 2 else []
-            parts += of_runs or [
-                table for one in comparison.measures for table in tables(comparison, one, options.top)[1:]
-            ]
+            parts = shown_parts(comparison, options.top, explain=options.explain)
+            if self.gate is not None and not options.explain:  # which has answered
+                parts = [part for part in parts if not isinstance(part, str)]
         texts = [part if isinstance(part, str) else part.render(kind) for part in parts if part]
         texts += [in_prose(sentence, kind) for sentence in self.rests]
-        texts += [] if kind in FOR_PAPERS else [in_prose(comparison.method(), kind)]
+        texts += [in_prose(comparison.method(), kind)] * (kind == "html" or (kind == "table" and options.explain))
         return [text if text.endswith("\n") else f"{text}\n" for text in texts]

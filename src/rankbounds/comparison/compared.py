@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -17,24 +18,24 @@ from rankbounds.comparison.pairs import (
     Pairs,
     build_rows,
     leads,
+    pairs_against,
     run_number,
     separated,
     turn,
     turned,
     verdicts,
 )
-from rankbounds.comparison.tables import (
-    measure_place,
-)
+from rankbounds.comparison.tables import measure_place
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.question import Question
-from rankbounds.evaluation.score_differences import equal, mean_difference, merit_of_range
+from rankbounds.evaluation.score_differences import equal, mean_difference, merit, merit_of_range
 from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import Measure
 from rankbounds.probability.probable_differences import limit_certainty
 from rankbounds.rankings.join import empty_rankings
 from rankbounds.rankings.ties import ORDERS
+from rankbounds.stats.corrections import group_letters
 from rankbounds.stats.equivalence import find_test
 
 COVERED = 10
@@ -255,6 +256,17 @@ class Compared:
 
     def means(self) -> Floats:
         return np.array([row["mean"] for row in self.system_rows], dtype=np.float64).reshape(len(self.measures), -1)
+
+    def letters(self, at: int, runs: Sequence[str]) -> Sequence[str | None]:
+        """Return letters of some runs that two share unless they are shown to differ by one measure."""
+        numbers = [self.runs.index(run) for run in runs]
+        first, second = pairs_against(self.runs, None)
+        kept = np.isin(first, numbers) & np.isin(second, numbers)
+        place = np.zeros(len(self.runs), dtype=np.intp)
+        place[numbers] = np.arange(len(numbers))
+        means = merit(self.means()[at, numbers], self.measures[at])
+        assert self.separated is not None
+        return group_letters(means, place[first[kept]], place[second[kept]], self.separated[at, kept])
 
     @property
     def has_bounds(self) -> bool:

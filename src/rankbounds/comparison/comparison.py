@@ -205,12 +205,7 @@ def compare_scores(
 
 
 def _system_rows(
-    scores: Scores,
-    tested: Pairs,
-    lead: Floats,
-    shown: Flags,
-    clusters: Clusters | None,
-    settings: Mapping[str, Any],
+    scores: Scores, tested: Pairs, lead: Floats, shown: Flags, clusters: Clusters | None, settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Build a row per measure and run; letters and ranks if all pairs were tested for differences."""
     mean = scores.mean(settings["confidence"], clusters)

@@ -64,7 +64,6 @@ CHANCES = ("probability_better_if_judged", "probability_worse_if_judged")
 PROBABLE_ROWS = 2_500_000
 """How likely one run is better than another is not estimated where all pairs' lists are longer: it would take long."""
 SEED = 0
-"""Where draws start."""
 KEPT_ROWS = 4_000_000
 """Rankings of more documents than this are not kept in memory, but made again when they are asked for."""
 NAMED = 10

@@ -107,12 +107,7 @@ def turned(leads: Floats, runs: int, baseline: str | None) -> Flags:
 
 
 def pair_numbers(
-    values: Floats,
-    first: Ints,
-    second: Ints,
-    measure: Measure,
-    question: Question,
-    clusters: Clusters | None = None,
+    values: Floats, first: Ints, second: Ints, measure: Measure, question: Question, clusters: Clusters | None = None
 ) -> dict[str, Floats]:
     """Compute what the scores of one measure, by run and topic, say of each pair: the first minus the second."""
     parts = [
@@ -123,12 +118,7 @@ def pair_numbers(
 
 
 def _some_numbers(
-    values: Floats,
-    first: Ints,
-    second: Ints,
-    measure: Measure,
-    question: Question,
-    clusters: Clusters | None,
+    values: Floats, first: Ints, second: Ints, measure: Measure, question: Question, clusters: Clusters | None
 ) -> dict[str, Floats]:
     by_topic = significance.check_differences(differences(values[first], values[second]))
     apart = by_topic if clusters is None else clusters.sum_differences(by_topic)

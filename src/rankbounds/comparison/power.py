@@ -69,18 +69,11 @@ def topics_needed(comparison: Compared, power: float) -> Floats:
 def power_of_pairs(comparison: Compared, power: float) -> Result:
     check_share("power", power)
     columns = (
-        Column("run"),
-        Column("against", importance=9),
-        Column("measure", importance=8),
-        Column("difference", cell=lambda row: signed(row["difference"]), importance=7),
-        Column("deviation"),
-        count("topics"),
-        Column("detectable", importance=6),
-        count("topics_needed", importance=5),
-        count("differing"),
-        count("must_differ"),
-        p_column("smallest_p", "smallest p"),
-    )
+        Column("run"), Column("against", importance=9), Column("measure", importance=8),
+        Column("difference", cell=lambda row: signed(row["difference"]), importance=7), Column("deviation"),
+        count("topics"), Column("detectable", importance=6), count("topics_needed", importance=5),
+        count("differing"), count("must_differ"), p_column("smallest_p", "smallest p"),
+    )  # fmt: skip
     settings = comparison.settings
     what = "rule out the margin" if comparison.of_equivalence else "find a true difference as large as this one"
     note = (

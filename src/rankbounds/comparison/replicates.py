@@ -51,10 +51,6 @@ RELIABILITIES = (0.8, 0.9, 0.95)
 PARTS = ("components", "floors", "flips", "pairs", "reliability", "plan")
 
 
-def _six_digits(value: float | None) -> str:
-    return number(value, 6)
-
-
 def _share(name: str, heading: str = "") -> Column:
     return Column(name, heading, lambda row: "-" if row[name] is None else f"{row[name]:.1%}")
 
@@ -64,14 +60,13 @@ COLUMNS = {
     "components": (
         MEASURE,
         Column("part"),
-        Column("variance", cell=lambda row: _six_digits(row["variance"])),
-        interval("ci_low", "ci_high", "interval", _six_digits),
+        Column("variance", cell=lambda row: number(row["variance"], 6)),
+        interval("ci_low", "ci_high", "interval", lambda end: number(end, 6)),
         _share("share"),
         Column("degrees", "degrees of freedom"),
     ),
     "floors": (
-        MEASURE,
-        Column("floor"),
+        *map(Column, ("measure", "floor")),
         Column("degrees", "degrees of freedom"),
         Column("observed_pairs", "pairs"),
         Column("observed_beyond", "beyond it"),
@@ -311,15 +306,11 @@ def component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float)
     total = sum(anova.variances.values())
     ends = [_ends(drawn[effect], confidence) for effect in anova.effects]
     return build_rows(
-        part=[NAMES[effect] for effect in anova.effects],
-        variance=list(anova.variances.values()),
-        ci_low=[low for low, _ in ends],
-        ci_high=[high for _, high in ends],
+        part=[NAMES[effect] for effect in anova.effects], variance=list(anova.variances.values()),
+        ci_low=[low for low, _ in ends], ci_high=[high for _, high in ends],
         share=[variance / total if total else None for variance in anova.variances.values()],
-        estimate=anova.estimates,
-        mean_square=anova.mean_squares,
-        degrees=anova.degrees.tolist(),
-    )
+        estimate=anova.estimates, mean_square=anova.mean_squares, degrees=anova.degrees.tolist(),
+    )  # fmt: skip
 
 
 def floor_row(scores: Floats, system: Ints, measure: Measure, confidence: float) -> dict[str, Any]:
@@ -338,13 +329,10 @@ def floor_row(scores: Floats, system: Ints, measure: Measure, confidence: float)
     known = sizes.max() > TOLERANCE  # (where nothing differed, nothing is known)
     floor = min(reach, limits_of_differences(measure, scores)[1]) if known else None
     return {
-        "floor": floor,
-        "sd": deviation,
-        "degrees": degrees,
-        "observed_pairs": int(sizes.size),
-        "observed_largest": float(sizes.max()),
+        "floor": floor, "sd": deviation, "degrees": degrees,
+        "observed_pairs": int(sizes.size), "observed_largest": float(sizes.max()),
         "observed_beyond": None if floor is None else int(np.count_nonzero(sizes > floor)),
-    }
+    }  # fmt: skip
 
 
 def flip_rows(

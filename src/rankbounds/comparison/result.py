@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Any
 from rankbounds.calls import ends_in_a_sentence
 from rankbounds.comparison import testing, wording
 from rankbounds.comparison.compared import Compared
-from rankbounds.comparison.pairs import PAIR_FIELDS, build_rows
+from rankbounds.comparison.pairs import PAIR_FIELDS
 from rankbounds.comparison.printed import shown_parts, tables
 from rankbounds.comparison.tables import (
     JUDGED,
     LONGEST_GROUP,
-    TOPICS_LED,
     Rows,
     best_first,
     measure_place,
     open_columns,
-    p_column,
     system_columns,
     verdict_columns,
 )
@@ -169,15 +167,18 @@ class Comparison(Result):
         """The numbers and templates of every pair's sentences."""
         return PairWords(self.numbers)
 
-    def sentences(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> list[str]:
+    def sentences(
+        self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None, *, open_alone: bool = False
+    ) -> list[str]:
         """Return the verdict on one pair by one measure as sentences; by default on the first pair and measure.
 
         A pair is a run and the run it is compared with: differences are the first minus the second. If judgments and
         runs were compared, sentences also say whether the verdict holds for other persistences and what to judge.
+        With ``open_alone`` there are only those that say what could change the decision.
         """
         part = self.parts[measure_place(self.measures, measure)]
         run, against = part.numbers.sides[:, 0, 0].tolist() if pair is None else self.numbers.pair(*pair)
-        return part.pair_words.sentences(0, run, against)
+        return part.pair_words.sentences(0, run, against, open_alone=open_alone)
 
     def words(self, measure: str | Measure | None = None, pair: tuple[str, str] | None = None) -> str:
         """Return the verdict as a paragraph per measure and pair, a line per sentence."""
@@ -220,40 +221,25 @@ class Comparison(Result):
         return replace(self, order=tuple(self.runs if by == "given" else self.scores.sort(by).runs))
 
     def table(self, measure: str | Measure | None = None, top: int | None = None) -> Table:
-        """Show the leaderboard for one measure, best first, or its ``top``."""
-        at = measure_place(self.measures, measure)
-        numbers = self.numbers
-        against = self.settings.get("baseline") or best_first(numbers.system_rows, self.measures[at])[0]["run"]
-        tested = {}
-        if len(self.runs) > 2:
-            held = self.numbers.tested.take(self.numbers.holds(against))
-            others = [self.runs[run] for run in (held.first + held.second - self.runs.index(against)).tolist()]
-            p = build_rows(**{name: held.numbers[name][at] for name in ("p_value", "p_adjusted")})
-            tested = dict(zip(others, p, strict=True))
-        rows = [row | tested.get(row["run"], {}) for row in self.leaderboard(self.measures[at])[:top]]
-        placed = self.settings["baseline"] is None and not self.numbers.of_equivalence
-        lettered = placed and 0 < max(len(row["group"] or "") for row in rows) <= LONGEST_GROUP
-        columns = [
-            Column("run"),
-            Column("mean", wording.compared_words(self.measures[at])),
-            *open_columns(self.numbers),
-        ]
-        columns += [Column("group", importance=4)] if lettered else []
-        if placed and tested:
-            columns += [Column("rank", cell=place_cell, importance=5)]
-        if tested:
-            columns += [p_column("p_value", f"p against {against}"), p_column("p_adjusted", "p corrected", 2)]
-        columns += [JUDGED] if self.scores.has_judged else []
-        return build_table(rows, [*columns, TOPICS_LED])
+        """Show the leaderboard for one measure, best first, or its ``top``: with letters, or ranks if they are many."""
+        at, numbers = measure_place(self.measures, measure), self.numbers
+        rows = self.leaderboard(self.measures[at])[:top]
+        columns = [Column("run"), Column("mean", wording.compared_words(self.measures[at])), *open_columns(numbers)]
+        if self.settings["baseline"] is None and not numbers.of_equivalence:
+            letters = numbers.letters(at, [row["run"] for row in rows])
+            lettered = 0 < max(len(group or "") for group in letters) <= LONGEST_GROUP
+            rows = [row | {"group": group} for row, group in zip(rows, letters, strict=True)]
+            columns.append(Column("group", importance=4) if lettered else Column("rank", cell=place_cell, importance=5))
+        return build_table(rows, [*columns, *[JUDGED] * self.scores.has_judged])
 
     def __repr__(self) -> str:
         parts = [part if isinstance(part, str) else part.text() for part in shown_parts(self) if part]
-        return escape_controls("\n".join([*(f"{part.rstrip()}\n" for part in parts), f"{self.method()}\n"]))
+        return escape_controls("\n".join(f"{part.rstrip()}\n" for part in parts))
 
     def _repr_html_(self) -> str:
         parts: list[object] = [self.summary()]
         if len(self.runs) == 2:
-            label, said = self.measures[0], [part for part in shown_parts(self) if part]
+            label, said = self.measures[0], [part for part in shown_parts(self, explain=True) if part]
             parts += [folded(f"{label} in words", said[0], is_open=True)]
             parts += [folded("differences, with p-values", *said[1:], self.method())]
         elif pairs := [part for measure in self.measures for part in tables(self, measure)[1:]]:

@@ -14,24 +14,14 @@ import numpy as np
 
 from rankbounds.arrays import Floats, Ints
 from rankbounds.comparison.evidence import keep_shared_topics
-from rankbounds.comparison.pairs import (
-    build_rows,
-    pair_numbers,
-    pairs_against,
-    turned,
-)
+from rankbounds.comparison.pairs import build_rows, pair_numbers, pairs_against, turned
 from rankbounds.comparison.tables import FEW_RUNS, difference_columns
 from rankbounds.comparison.testing import check_tests
 from rankbounds.comparison.wording import POWER
 from rankbounds.errors import DataError, UsageError, warn
 from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.question import Question
-from rankbounds.evaluation.score_differences import (
-    differences,
-    limits_of_differences,
-    mean_difference,
-    merit,
-)
+from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.evaluation.scores import Scores
 from rankbounds.files.queries import labels_of
 from rankbounds.measures import Measure
@@ -126,7 +116,7 @@ class Slices(Result):
         pair = [Column("run"), Column("against")] if len(self.pairs) > 1 else []
         tables = []
         for label in map(str, self.measures):
-            differ = difference_columns(f"{label}, difference", self.settings, (8, 6, 7))
+            differ = difference_columns(f"{label}, difference", self.settings, (8, 6, 9))
             shown = Column("shown", cell=lambda row: "yes" if row["shown"] else "-")
             columns = [Column("by"), Column("slice"), *pair, Column("topics"), *differ, shown, Column("detectable")]
             rows = [row for row in self.slices if row["measure"] == label]
@@ -238,7 +228,7 @@ def _cut_topics(
         if left_out[by]:
             warn(
                 f'{len(left_out[by])} of {len(queries)} topics have no label by "{by}" and are in no slice '
-                f"({some(left_out[by])}).",
+                f"({some(left_out[by])})."
             )
     if not places:
         raise UsageError("No labels of topics were given.")

@@ -42,13 +42,8 @@ class SummaryCell(Cell):
         """Write the cell in one of ``FORMATS``."""
         text, best, raised, small = FORMATS[kind]
         mark = f">{self.raised}" if kind == "table" and self.raised[:1].isdigit() else self.raised
-        return "".join(
-            [
-                best.format(text(self.mean)) if self.best else text(self.mean),
-                raised.format(mark) if mark else "",
-                small.format(text(self.small)) if self.small else "",
-            ]
-        )
+        mean = best.format(text(self.mean)) if self.best else text(self.mean)
+        return f"{mean}{mark and raised.format(mark)}{self.small and small.format(text(self.small))}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,6 +13,7 @@ from rankbounds.tables import p_number, percent, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison.compared import Compared
+    from rankbounds.evaluation.scores import Scores
 
 LONGEST_GROUP = 6
 """Letters of groups are shown where no run has more of them."""
@@ -76,9 +77,9 @@ def difference_columns(
     corrected = settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
     return [
         Column("difference", heading, lambda row: signed(row["difference"]), importance[0]),
-        interval("ci_low", "ci_high", f"{settings['confidence']:.0%} interval", importance=importance[1]),
+        interval("ci_low", "ci_high", of_topics(settings), signed, importance=importance[1], of="difference"),
         Column("won"),
-        Column("lost"),
+        Column("lost", of="won"),
         p_column("p_value", "p", 0 if corrected else importance[2]),
         *([p_column("p_adjusted", "p corrected", importance[2])] if corrected else []),
     ]
@@ -90,21 +91,29 @@ def p_column(name: str, heading: str, importance: int = 0) -> Column:
 
 JUDGED = Column("judged_at_10", "judged@10", lambda row: percent(row["judged_at_10"]), 8)
 TOPICS_LED = Column("topics_led", "best on topics", lambda row: f"{row['topics_led']:.1f}")
-BOUNDS = interval("low", "high", "bounds", importance=6)
-CERTAIN_ENDS = interval("certain_low", "certain_high", "bounds", importance=5)
+
+
+def of_topics(settings: Mapping[str, Any]) -> str:
+    """Name the interval over topics, a sample."""
+    return f"{settings['confidence']:.0%} (topics)"
+
+
+def bounds_heading(scores: Scores) -> str:
+    return f"bounds ({'unjudged, ties' if scores.bounds == 'both' else scores.bounds})"
 
 
 def open_columns(numbers: Compared) -> list[Column]:
     """Make the columns of a mean's interval, and of its bounds if known."""
-    of_mean = interval("ci_low", "ci_high", f"{numbers.settings['confidence']:.0%} interval", importance=7)
-    return [of_mean, *([BOUNDS] if numbers.has_bounds else [])]
+    of_mean = interval("ci_low", "ci_high", of_topics(numbers.settings), importance=7)
+    bounds = interval("low", "high", bounds_heading(numbers.scores), importance=6)
+    return [of_mean, *([bounds] if numbers.has_bounds else [])]
 
 
 def verdict_columns(heading: str, numbers: Compared) -> list[Column]:
     """Make the columns of a pair, from the difference to the verdict on its run."""
-    difference, within, won, lost, *p = difference_columns(heading, numbers.settings, (8, 4, 6))
-    certain = [CERTAIN_ENDS] if numbers.has_bounds else []
-    return [difference, within, *p, *certain, Column("verdict", importance=7), won, lost]
+    difference, within, won, lost, *p = difference_columns(heading, numbers.settings, (8, 5, 6))
+    certain = interval("certain_low", "certain_high", "bounds (unjudged)", signed, importance=4)
+    return [difference, within, *p, *[certain] * numbers.has_bounds, Column("verdict", importance=7), won, lost]
 
 
 def system_columns(numbers: Compared) -> list[Column]:

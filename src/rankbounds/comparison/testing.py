@@ -69,16 +69,15 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
     drawn = ", ".join([*_draws(settings), sample_words(settings)])
     of_pair = f"p: {alone} of each pair alone; p corrected: {used}" if corrected else f"p: {alone}"
     said = [f"{of_pair} ({drawn})."]
-    of_means = " of a mean: over topics, within the measure's range; of a difference" * (runs > 2)
-    span = f"{settings['confidence']:.0%} interval{of_means}: t interval" + " of each pair alone" * corrected
+    of_means = " of a mean: Wilson's interval (t without a known range); of a difference" * (runs > 2)
+    span = f"{settings['confidence']:.0%} (topics){of_means}: t interval" + " of each pair alone" * corrected
     if test.of_interval and settings["alternative"] == "two-sided":
         not_corrected = " (p, not p corrected)" * corrected
         span += f", which excludes 0 exactly where p < {1 - settings['confidence']:.2g}{not_corrected}"
     said.append(f"{span}.")
     if settings["baseline"] is None and runs > 2 and test.of_difference:
-        sure = f"{1 - settings['alpha']:.0%} confidence"
-        together = f"{sure} for all runs at once" if family.family_wise else "not corrected for several runs"
-        said.append(f"rank: with its interval, {together}.")
+        together = "for all runs at once" if family.family_wise else "not corrected for several runs"
+        said.append(f"rank: with its {1 - settings['alpha']:.0%} interval, {together}.")
     if not test.of_mean and test.level:
         said.append(f"Measured at 5%, the {alone} finds a difference between equal means in {test.level}.")
     if family.resamples and family.level:

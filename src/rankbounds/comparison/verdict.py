@@ -31,9 +31,10 @@ class PairWords:
 
     def __init__(self, comparison: Compared) -> None:
         self.comparison = comparison
+        self._must_differ = must_differ(comparison.settings)
 
-    def sentences(self, at: int, a: int, b: int) -> list[str]:
-        """Return the verdict on two runs by one measure; differences are the first minus the second."""
+    def sentences(self, at: int, a: int, b: int, *, open_alone: bool = False) -> list[str]:
+        """Return the verdict on two runs by one measure, or open doubts alone: the first minus the second."""
         comparison, pairs = self.comparison, self.comparison.tested
         numbers, codes = (
             {name: column[at] for name, column in Pairs(pairs.first, pairs.second, held).get(a, b).items()}
@@ -61,6 +62,12 @@ class PairWords:
                     plan, foreseen=is_plain_sum(measure) and not comparison.evidence.pair(a, b).unknown
                 )
                 held |= more
+        if open_alone:
+            choices |= {"judge": "brief"} if "first_named" in held else {}
+            if choices["besides"] == "open" and choices["settle"] != "ids":  # judgments come before topics
+                del choices["settle"]
+            settled = wording.SETTLED
+            choices = {kind: chosen for kind, chosen in choices.items() if chosen not in settled.get(kind, ())}
         return wording.fill_templates(choices, held)
 
     @cached_property
@@ -91,10 +98,6 @@ class PairWords:
         runs, given = np.unique([first, second]), (comparison.evidence, comparison.scores)
         judged = [only_unretrieved_left(*given, measure, runs) for measure in comparison.measures]
         return np.stack([of_measure[first] & of_measure[second] for of_measure in judged])
-
-    @property
-    def _must_differ(self) -> int | None:
-        return must_differ(self.comparison.settings)
 
     def _can_differ(self) -> Floats:
         comparison, pairs = self.comparison, self.comparison.tested

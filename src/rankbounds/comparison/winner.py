@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.comparison.power import sampled
-from rankbounds.comparison.tables import Rows
+from rankbounds.comparison.tables import Rows, of_topics
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, merit
 from rankbounds.measures import Measure
@@ -50,7 +50,7 @@ def find_winners(comparison: Compared) -> Result:
                 lead = lead.beyond_zero()
             rows.append(_row(lead, measure, runs, limits) | {"differing": differing, "p_adjusted": p})
     of = "corrected_lead"
-    within = interval("ci_low", "ci_high", f"{confidence:.0%} interval", signed, importance=6, of=of)
+    within = interval("ci_low", "ci_high", of_topics(settings), signed, importance=6, of=of)
     columns = [
         Column("measure", importance=8),
         Column("run"),
@@ -69,21 +69,19 @@ def find_winners(comparison: Compared) -> Result:
 def _sentence(row: dict[str, Any], settings: dict[str, Any]) -> str:
     of_baseline = row["against"] == settings["baseline"]
     named = "the baseline" if of_baseline else "the second"
-    start = (
-        f"{row['measure']}: {row['run']}, the best of {settings['runs'] - of_baseline}, differs by "
-        f"{signed(row['lead'])} from {named}, {row['against']}"
-    )
+    lead, corrected = signed(row["lead"]), signed(row["corrected_lead"])
+    start = f"{row['measure']}: {row['run']}, the best of {settings['runs'] - of_baseline}, differs by {lead}"
+    against = f" from {named}, {row['against']}"
     if row["corrected_lead"] is None:
-        return f"{start}, on {row['differing']} of {settings['topics']} topics: how much is chance is not known."
-    picked = "it was" if of_baseline else "both were"
-    within = f"{settings['confidence']:.0%} interval {signed(row['ci_low'])} to {signed(row['ci_high'])}"
-    p, excludes = row["p_adjusted"], row["ci_low"] > 0 or row["ci_high"] < 0
-    none = f" Corrected for {settings['comparisons']:,} comparisons, no difference is shown ({p_words(p)})."
-    contradicts = p is not None and p >= settings["alpha"] and excludes
-    return (
-        f"{start}; corrected for selection ({picked} picked by these scores), by "
-        f"{signed(row['corrected_lead'])} ({within}).{none * contradicts}"
-    )
+        return (
+            f"{start}{against}, on {row['differing']} of {settings['topics']} topics: how much is chance is not known."
+        )
+    within = f" [{signed(row['ci_low'])}, {signed(row['ci_high'])}]"
+    picked = f"; corrected for selection ({'it was' if of_baseline else 'both were'} picked by these scores), by "
+    said = start + (within + against if corrected == lead else against + picked + corrected + within)
+    p = row["p_adjusted"]
+    none = f": no difference is shown ({p_words(p)}, corrected for {settings['comparisons']:,} comparisons)"
+    return f"{said}{none * (p is not None and p >= settings['alpha'])}."
 
 
 def _p_adjusted(comparison: Compared, place: int, lead: Lead) -> float | None:

@@ -22,7 +22,6 @@ POWER = 0.8
 SHOWN = 0.00005
 """Smaller numbers print as zero with four digits."""
 SHOWN_CHANGES = 4
-"""Up to this many changes of the lead are listed one by one."""
 
 _SPAN = "owever they are judged, the difference lies between {certain_low:+.4f} and {certain_high:+.4f}"
 _OVER_ORDERS = "ver all orders of tied documents the difference lies between {ties_low:+.4f} and {ties_high:+.4f}."
@@ -106,7 +105,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
     "unpooled_b": {"none": "", "named": "{b}"},
     "probability": {
         "none": "",
-        "not_estimated": f" How likely that is cannot be estimated from these judgments: fewer than {POOLED} of "
+        "not_estimated": f" How likely that is cannot be estimated: fewer than {POOLED} of "
         "{unpooled_a}{unpooled_and}{unpooled_b} are judged.",
         "unknown": " How likely that is cannot be estimated from these judgments: {unknown}.",
         "estimated": " With probabilities of relevance estimated from these judgments, {a} is better on these topics "
@@ -185,11 +184,11 @@ TEMPLATES: dict[str, dict[str, str]] = {
         one="topic/document {named}, which is expected to move the bound that settles it by {moved:.4f}; "
         f"{_MORE_TO_JUDGE}",
         first=f"topic/document {{named}}; {_MORE_TO_JUDGE}",
-    ),
+    )
+    | {"brief": "Judge first {first_named} (topic/document); rankbounds judge-next lists more."},
 }
 """By name: the sentences and their parts, each with its wordings."""
 LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
-"""How one change of the lead is printed."""
 SENTENCES = (
     "scores",
     "noise",
@@ -204,6 +203,23 @@ SENTENCES = (
     "judge",
 )
 """The sentences of a paragraph, in order."""
+SETTLED = {
+    "scores": ("both",),
+    "noise": ("unlikely", "likely", "same", "level"),
+    "holes": ("nothing_open", "no", "none_retrieved", "unseen", "levels"),
+    "elsewhere": ("not_covered",),
+    "ties": ("no_ties", "no", "unseen", "levels"),
+    "lead": ("same",),
+    "settle": ("judgments",),
+}
+"""What only a full explanation says: it can change no decision, or stands in the first sentence."""
+ANSWERS = {
+    **dict.fromkeys(("better", "worse"), "{run} is {verdict} than {against} by {measure}{judged}"),
+    "no difference shown": "No difference between {run} and {against} is shown by {measure}",
+    "equivalent": "{run} and {against} are equivalent by {measure}{judged}",
+    "equivalence not shown": "{run} and {against} are not shown to be equivalent by {measure}",
+}
+"""By verdict, the first sentence."""
 WHOLE = ("won", "lost", "topics_needed", "differing", "carrying", "can_differ", "missing_a", "missing_b")
 """Numbers that count topics."""
 
@@ -226,6 +242,7 @@ def judge_sentence(plan: SettlingPlan | None, *, foreseen: bool) -> tuple[str, d
     return ("several" if len(plan) > 1 else "one") if foreseen else "first", {
         "documents": len(plan),
         "named": ", ".join(f"{query}/{doc}" for query, doc in named),
+        "first_named": "/".join(named[0]),
         "moved": float(plan.value.sum()),
     }
 
@@ -247,6 +264,16 @@ def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> li
     for kind, templates in TEMPLATES.items():
         held[kind] = _Numbers().vformat(templates[choices[kind]], (), held) if kind in choices else ""
     return [held[name] for name in SENTENCES if held[name]]
+
+
+def first_sentence(row: Mapping[str, Any], measure: str, means: Sequence[str], tested: str) -> str:
+    """Answer which of two runs is better; ``row`` is their pair."""
+    kind, _, lacking = row["verdict"].partition("; ")
+    verdict, as_judged, _ = kind.partition(" as judged")
+    parts = {"verdict": verdict, "measure": measure, "judged": as_judged and f",{as_judged}"}
+    said = ANSWERS[verdict].format_map({**row, **parts})
+    mean, mean_against = means
+    return f"{said}: {mean} against {mean_against} {tested}{lacking and f'; {lacking}'}."
 
 
 def agreement(

@@ -115,20 +115,14 @@ def compare_collections(
     _check_scores(scored)
     scored, left_out = _without_lacking(scored, missing)
     settings = {
-        "mean": mean, "missing": missing, "baseline": baseline, "alpha": alpha,
-        "confidence": confidence, "left_out": left_out,
-        "test": "t over topics within collections, by share of collection",
-        "correction": "holm",
+        "mean": mean, "missing": missing, "baseline": baseline, "alpha": alpha, "confidence": confidence,
+        "left_out": left_out, "test": "t over topics within collections, by share of collection", "correction": "holm",
     }  # fmt: skip
     return compare_scores(scored, settings)
 
 
 def _jobs(
-    collections: Any,
-    measures: Any,
-    runs: str | os.PathLike[str] | None,
-    names: str,
-    options: Options,
+    collections: Any, measures: Any, runs: str | os.PathLike[str] | None, names: str, options: Options
 ) -> dict[str, Callable[[], Scores]]:
     if isinstance(collections, str | os.PathLike):
         collections = [collections]

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.comparison.pairs import build_rows, pairs_against, run_number, turn, turned
-from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place
+from rankbounds.comparison.tables import LONGEST_GROUP, best_first, measure_place, of_topics
 from rankbounds.comparison.wording import measure_words
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.score_differences import (
@@ -117,19 +117,16 @@ class CollectionsComparison(Result):
         """Find the row of two runs by one measure, as the first minus the second."""
         for name in (a, b):
             run_number(self.runs, name)
-        rows = self._rows_of(self.pairs, a, b, measure)
+        rows = self._rows_of(self.pairs, a, b, str(self.measure(measure)))
         if not rows or a == b:
             raise UsageError(f'"{a}" and "{b}" are not among the pairs of this comparison.')
         return rows[0]
 
     def differences_of(self, a: str, b: str, measure: str | Measure | None = None) -> list[dict[str, Any]]:
         """List the rows of two runs by one measure, collection by collection."""
-        return self._rows_of(self.differences, a, b, measure)
+        return self._rows_of(self.differences, a, b, str(self.measure(measure)))
 
-    def _rows_of(
-        self, rows: list[dict[str, Any]], a: str, b: str, measure: str | Measure | None
-    ) -> list[dict[str, Any]]:
-        label = str(self.measure(measure))
+    def _rows_of(self, rows: list[dict[str, Any]], a: str, b: str, label: str) -> list[dict[str, Any]]:
         found = [row for row in rows if row["measure"] == label and {row["run"], row["against"]} == {a, b}]
         return [row if row["run"] == a else turn(row) for row in found]
 
@@ -153,7 +150,7 @@ class CollectionsComparison(Result):
         columns = [
             Column("run"),
             Column("mean", f"{chosen} ({HEADERS[settings['mean']]}{lower})"),
-            interval("ci_low", "ci_high", f"{settings['confidence']:.0%} interval"),
+            interval("ci_low", "ci_high", of_topics(settings)),
         ]
         if self._has_letters(chosen):
             columns.append(Column("group", left=True))
@@ -195,7 +192,7 @@ class CollectionsComparison(Result):
                 for name, run in (("mean_a", a), ("mean_b", b))
             ),
             Column("difference", cell=lambda row: signed(row["difference"]), importance=2),
-            interval("ci_low", "ci_high", f"{self.settings['confidence']:.0%} interval", signed, importance=1),
+            interval("ci_low", "ci_high", of_topics(self.settings), signed, importance=1),
         ]
         return build_table(rows, columns)
 
@@ -282,17 +279,11 @@ def compare_scores(scored: Mapping[str, Scores], settings: dict[str, Any]) -> Co
         for name, scores in scored.items():
             mean = scores.mean(settings["confidence"])
             rows["cells"] += build_rows(
-                measure=str(measure),
-                collection=name,
-                run=scores.runs,
-                topics=len(scores.query_ids),
+                measure=str(measure), collection=name, run=scores.runs, topics=len(scores.query_ids),
                 mean=mean.value[:, 0, place],
-                ci_low=mean.ci_low[:, 0, place],
-                ci_high=mean.ci_high[:, 0, place],
-                low=mean.low[:, 0, place],
-                high=mean.high[:, 0, place],
+                **{end: getattr(mean, end)[:, 0, place] for end in ("ci_low", "ci_high", "low", "high")},
                 judged_at_10=mean.judged[:, 0],
-            )
+            )  # fmt: skip
     return CollectionsComparison(list(scored), runs, topics.tolist(), list(measures), **rows, settings=settings)
 
 
@@ -350,24 +341,15 @@ class _ByMeasure:
         summary = random_effects(self.means, self.variances, self.settings["confidence"])
         summary_low, summary_high = np.clip([summary.low, summary.high], *self.apart_limits)
         rows = build_rows(
-            measure=str(self.measure),
-            mean_over=self.settings["mean"],
+            measure=str(self.measure), mean_over=self.settings["mean"],
             run=[self.runs[run] for run in self.first.tolist()],
             against=[self.runs[run] for run in self.second.tolist()],
-            collections=self.both.sum(axis=-1).tolist(),
-            topics=(self.both @ self.topics).tolist(),
+            collections=self.both.sum(axis=-1).tolist(), topics=(self.both @ self.topics).tolist(),
             **dict(zip(("difference", "ci_low", "ci_high", "p_value", "p_adjusted"), numbers, strict=True)),
-            won=won,
-            lost=lost,
-            verdict=np.where(separated, better, "no difference shown").tolist(),
-            summary=summary.mean,
-            summary_low=summary_low,
-            summary_high=summary_high,
-            tau=np.sqrt(summary.tau_squared),
-            i_squared=summary.i_squared,
-            q=summary.q,
-            q_p_value=summary.q_p_value,
-        )
+            won=won, lost=lost, verdict=np.where(separated, better, "no difference shown").tolist(),
+            summary=summary.mean, summary_low=summary_low, summary_high=summary_high,
+            tau=np.sqrt(summary.tau_squared), i_squared=summary.i_squared, q=summary.q, q_p_value=summary.q_p_value,
+        )  # fmt: skip
         return self._orient(rows, np.arange(self.first.size))
 
     def _orient(self, rows: list[dict[str, Any]], pair: Ints) -> list[dict[str, Any]]:
@@ -388,11 +370,9 @@ class _ByMeasure:
             run=[self.runs[run] for run in self.first[pair].tolist()],
             against=[self.runs[run] for run in self.second[pair].tolist()],
             collection=[self.collections[number] for number in collection.tolist()],
-            topics=self.topics[collection].tolist(),
-            difference=self.means[pair, collection],
-            ci_low=low[pair, collection],
-            ci_high=high[pair, collection],
-        )
+            topics=self.topics[collection].tolist(), difference=self.means[pair, collection],
+            ci_low=low[pair, collection], ci_high=high[pair, collection],
+        )  # fmt: skip
         return self._orient(rows, pair)
 
     def system_rows(self) -> list[dict[str, Any]]:
@@ -418,18 +398,14 @@ class _ByMeasure:
 
         names = ("group", "rank", "rank_low", "rank_high")
         return build_rows(
-            measure=str(self.measure),
-            mean_over=self.settings["mean"],
-            run=self.runs,
-            mean=of_all(mean),
-            ci_low=of_all(np.clip(low, *self.limits)),
-            ci_high=of_all(np.clip(high, *self.limits)),
+            measure=str(self.measure), mean_over=self.settings["mean"], run=self.runs, mean=of_all(mean),
+            ci_low=of_all(np.clip(low, *self.limits)), ci_high=of_all(np.clip(high, *self.limits)),
             **{name: of_all(column) for name, column in zip(names, placed, strict=True)},
             collections=self.has.sum(axis=-1).tolist(),
             # Those in which no other run that has it is better; one that several lead is shared among them.
             collections_led=(best / best.sum(axis=-1, keepdims=True)).sum(axis=0),
             lacks=[[self.collections[place] for place in np.flatnonzero(~has)] for has in self.has],
-        )
+        )  # fmt: skip
 
     def _rank_runs(self, complete: Ints, merits: Floats) -> tuple[Any, ...]:
         own_number = np.full(len(self.runs), -1)

@@ -8,8 +8,7 @@ table shows it, by the same corrected p. The margin is the accepted loss:
 - undecided: neither. A test that finds no loss has not shown that there is none.
 
 Without a margin only a run passes that is shown to be better, or that scores the same on every topic. "different" asks
-for both directions: pass if the runs are equivalent within the margin, fail if a difference is shown. With several
-runs, p-values of the margin are corrected for their number. Fewer than five topics that differ rule no margin out.
+for both directions. Fewer than five topics that differ rule no margin out.
 
 A *value* ("nDCG@10 < 0.5", "judged@10 < 80%") is a fact about these topics, and is not tested.
 
@@ -33,16 +32,7 @@ from rankbounds.choices import check_choice
 from rankbounds.comparison.compared import Compared
 from rankbounds.comparison.comparison import compare_scores
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.gate.outcomes import (
-    FAIL,
-    PASS,
-    SAID,
-    SAME_TEST,
-    UNDECIDED,
-    HeldChange,
-    Outcome,
-    hold_value,
-)
+from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, SAME_TEST, UNDECIDED, HeldChange, Outcome, hold_value
 from rankbounds.comparison.tables import p_column
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.score_differences import equal
@@ -54,6 +44,7 @@ from rankbounds.results import Column, Result, Row, build_table, interval
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values
 from rankbounds.stats.equivalence import BETTING, check_margin
 from rankbounds.tables import Table, number, plain, signed
+from rankbounds.terminal import escape_controls
 
 CHANGES = ("worse", "different")
 """What a run can be beside the baseline."""
@@ -158,7 +149,7 @@ def _bounds(row: Row) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gate(Result):
-    """The outcomes of all conditions and the overall answer. It prints as a table with the reasons below.
+    """The outcomes of all conditions and the overall answer. It prints as lines, the answer first.
 
     Attributes
     ----------
@@ -224,9 +215,21 @@ class Gate(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """List a dict for each outcome, for other programs."""
-        return [{name: plain(value) for name, value in asdict(outcome).items()} for outcome in self.outcomes]
+        rows = [{name: plain(value) for name, value in asdict(outcome).items()} for outcome in self.outcomes]
+        return [{name: value for name, value in row.items() if name != "brief"} for row in rows]
 
     title = "Conditions of the gate, and whether they hold."
+
+    def lines(self) -> list[str]:
+        """Return the answer in a line, and of several outcomes a line each."""
+        lines = [outcome.line() for outcome in self.outcomes]
+        if len(lines) > 1:
+            answers = [outcome.answer for outcome in self.outcomes]
+            counts = [f"{answers.count(answer)} {SAID[answer]}" for answer in EXIT_CODES if answer in answers]
+            lines = [f"{self.answer.upper()}: of {len(lines)} conditions and runs, {', '.join(counts)}", *lines]
+        if self.answer == UNDECIDED and self.undecided:
+            lines.append(f"Undecided counts as {self.undecided}.")
+        return lines
 
     def words(self) -> str:
         """Write a line for each outcome: the answer, why, and what would decide it."""
@@ -274,7 +277,7 @@ class Gate(Result):
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suites, encoding="unicode")}\n'
 
     def __repr__(self) -> str:
-        return f"{self.table().text()}\n{self.words()}"
+        return "".join(f"{escape_controls(line)}\n" for line in self.lines())
 
     def _repr_html_(self) -> str:
         return shown(self.table(), self.reasons())

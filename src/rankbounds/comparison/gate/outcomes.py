@@ -31,7 +31,7 @@ from rankbounds.measures.counts import Judged
 from rankbounds.stats.equivalence import BETTING, least_topics, p_of_bounded_margin, p_of_margin, topics_for_margin
 from rankbounds.stats.power import topics_for_effects, topics_that_must_differ
 from rankbounds.stats.significance import TESTS, Resampling, deviation_of
-from rankbounds.tables import p_words, plain
+from rankbounds.tables import p_words, plain, signed
 
 if TYPE_CHECKING:
     from rankbounds.comparison.evidence import Evidence
@@ -40,12 +40,15 @@ if TYPE_CHECKING:
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
+RELATIONS = {
+    "worse": {PASS: "is not worse than", FAIL: "is worse than", UNDECIDED: "may be worse than"},
+    "different": {PASS: "does not differ from", FAIL: "differs from", UNDECIDED: "may differ from"},
+}
 SIDES = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 """How a score can stand to a number, and the word for each."""
 SAME_TEST = "test"
 """The margin is tested by the same test as differences, unless the caller names ``BETTING``."""
 NAMED_TOPICS = 5
-"""How many of the topics that fell most are named."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Outcome:
         Whether other judgments could reverse the answer; None: unknown, or there is no answer.
     why, decide : str
         The reason in a sentence, and what would decide an undecided condition.
+    brief : str
+        What was found, in brief.
     """
 
     condition: str
@@ -87,6 +92,12 @@ class Outcome:
     p_fail: float | None = None
     p_pass: float | None = None
     could_turn: bool | None = None
+    brief: str = ""
+
+    def line(self) -> str:
+        """Say the answer first, and in a line."""
+        reversible = "; other judgments could reverse it" * bool(self.could_turn)
+        return f"{self.answer.upper()}: {self.brief}{reversible}{self.decide and f'. {self.decide}'}"
 
     def words(self) -> str:
         """Say the answer in a sentence or two."""
@@ -104,6 +115,7 @@ def hold_value(condition: Condition, scores: Scores, run: str, evidence: Evidenc
     could_turn = None if any(map(math.isnan, ends)) else any(condition.holds(end) != fails for end in ends)
     name = measure_words(str(measure), lower_is_better=measure.lower_is_better)
     stands = f"{'' if fails else 'not '}{SIDES[condition.relation]} {condition.limit:g}"
+    brief = f"{name} of {run} is {value:.4f}, {stands}"
     why = f"{name} of {run} is {value:.4f} over these {np.count_nonzero(~np.isnan(scored.value))} topics, {stands}"
     span = f"however the unjudged documents are judged, it lies between {low:.4f} and {high:.4f}"
     open_words = {
@@ -122,7 +134,7 @@ def hold_value(condition: Condition, scores: Scores, run: str, evidence: Evidenc
         decide = _unjudged(evidence, [run], measure)
     return Outcome(
         str(condition), run, None, answer, why, decide,
-        value=value, low=plain(low), high=plain(high), could_turn=could_turn,
+        value=value, low=plain(low), high=plain(high), could_turn=could_turn, brief=brief,
     )  # fmt: skip
 
 
@@ -141,12 +153,7 @@ class HeldChange:
     """The test of a run's change from the baseline over topics."""
 
     def __init__(
-        self,
-        condition: Condition,
-        comparison: Compared,
-        run: str,
-        baseline: str,
-        margin_test: str = SAME_TEST,
+        self, condition: Condition, comparison: Compared, run: str, baseline: str, margin_test: str = SAME_TEST
     ) -> None:
         self.condition, self.comparison, self.run, self.baseline = condition, comparison, run, baseline
         self.margin = condition.limit or 0.0
@@ -211,7 +218,7 @@ class HeldChange:
         return Outcome(
             str(self.condition), self.run, self.baseline, answer, why, " ".join(filter(None, decide)),
             difference=plain(self.change), certain_low=plain(low), certain_high=plain(high),
-            p_fail=self.row["p_adjusted"], p_pass=self.p_pass, could_turn=could_turn,
+            p_fail=self.row["p_adjusted"], p_pass=self.p_pass, could_turn=could_turn, brief=self._brief(answer),
         )  # fmt: skip
 
     @property
@@ -236,6 +243,13 @@ class HeldChange:
         return bool(loss or (gain and not self.worse))
 
     # ---- words ----
+
+    def _brief(self, answer: str) -> str:
+        ends = plain(self.row["ci_low"]), plain(self.row["ci_high"])
+        within = "" if None in ends else f" [{signed(ends[0])}, {signed(ends[1])}]"
+        margin = f" (margin {self.margin:g})" if self.margin else ""
+        sides = f"{self.run} {RELATIONS[self.condition.relation][answer]} {self.baseline}"
+        return f"{sides} by {compared_words(self.measure)}{margin}: {signed(self.change)}{within}"
 
     def _why(self, answer: str, could_turn: bool | None) -> str:
         name = compared_words(self.measure)

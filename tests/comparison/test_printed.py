@@ -1,0 +1,132 @@
+"""What a comparison prints: the answer first, within a budget of lines and words on a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import rankbounds as rb
+from rankbounds.cli import main
+from rankbounds.commands.demo import DATA
+
+REAL = os.environ.get("RANKBOUNDS_DATA")
+RUN = {name: DATA / "runs" / f"{name}.txt" for name in ("bm25", "learned", "dense", "reranked", "bm25-expanded")}
+
+
+@pytest.fixture
+def shown(monkeypatch, capfd):
+    """Run compare on a terminal of 80 columns; return what it prints there."""
+
+    def call(*arguments):
+        monkeypatch.setenv("COLUMNS", "80")
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        assert main(["compare", *map(str, arguments), "--color", "never"]) in (0, 1, 4)
+        return capfd.readouterr().out
+
+    return call
+
+
+def within(text, lines, words):
+    assert text.strip(), "the command answered"
+    assert len(text.splitlines()) <= lines
+    assert len(text.split()) <= words
+
+
+@pytest.mark.parametrize("pair", [("bm25", "learned"), ("bm25", "dense"), ("dense", "reranked"), ("learned", "dense")])
+def test_two_runs_of_the_demo(shown, pair):
+    text = shown(DATA / "qrels.txt", *(RUN[name] for name in pair), "-m", "nDCG@10")
+    within(text, 10, 110)
+    assert f"{pair[1]} is " in text.splitlines()[0] or text.startswith(f"No difference between {pair[1]} and {pair[0]}")
+    assert "no tied scores matter" not in text
+    explained = shown(DATA / "qrels.txt", *(RUN[name] for name in pair), "-m", "nDCG@10", "--explain")
+    assert "Is it noise?" in explained
+    assert "Could ties?" in explained
+
+
+@pytest.mark.skipif(not REAL, reason="no real data here")
+@pytest.mark.parametrize(
+    ("folder", "runs", "pair"),
+    [
+        ("trec8-adhoc", "runs", ("input.READWARE2", "input.surffal2")),
+        ("trec-covid-r5", "runs-top100", ("BRPHJ_bert", "BioInfo-run1")),
+        ("trec-covid-r5", "runs-top100", ("UPrrf102-r5", "CSIROmedNIR")),
+    ],
+)
+def test_two_runs_of_real_data(shown, unpacked, folder, runs, pair):
+    archive = {"trec8-adhoc": "trec8-adhoc.tar.xz", "trec-covid-r5": "trec-covid-r5-top100.tar.xz"}[folder]
+    place = Path(unpacked(archive)) / folder
+    within(shown(place / "qrels.txt", *(place / runs / name for name in pair), "-m", "nDCG@10"), 10, 110)
+
+
+@pytest.mark.parametrize("more", [(), ("--baseline-run", "bm25")])
+def test_three_runs_and_two_measures(shown, more):
+    files = [RUN[name] for name in ("bm25", "learned", "dense")]
+    text = shown(DATA / "qrels.txt", *files, "-m", "nDCG@10", "-m", "AP", *more)
+    within(text, 20, 160)
+    assert text.startswith("nDCG@10: dense, the best of ")
+    assert ("group" in text) != ("p corrected" in text), "one notation of significance"
+
+
+def test_columns_of_one_idea_go_together(shown):
+    for names in (("bm25", "learned"), tuple(RUN)):
+        for measures in (["nDCG@10"], ["nDCG@10", "AP", "RBP(p=0.8)"]):
+            asked = [word for measure in measures for word in ("-m", measure)]
+            text = shown(DATA / "qrels.txt", *(RUN[name] for name in names), *asked, "--baseline-run", "bm25")
+            headers = [line for line in text.splitlines() if "(topics)" in line and not line.startswith("(not")]
+            assert headers
+            assert all(("  won" in line) == ("  lost" in line) for line in headers)
+
+
+def test_intervals_say_what_they_are_about():
+    compared = rb.compare(DATA / "qrels.txt", [RUN[name] for name in ("bm25", "learned", "dense")], "AP")
+    assert {"95% (topics)", "bounds (unjudged)"} <= set(compared.table().header)
+    pairs = compared.pairs.table()
+    assert {"95% (topics)", "bounds (unjudged)"} <= set(pairs.header)
+    for heading in ("95% (topics)", "bounds (unjudged)"):
+        cells = [row[pairs.header.index(heading)] for row in pairs.rows]
+        assert all(cell[0] == "[" and cell[1] in "+-" and cell.split(", ")[1][0] in "+-" for cell in cells)
+
+
+def test_letters_are_those_of_the_runs_shown():
+    topics = [str(topic) for topic in range(12)]
+    runs = {f"r{place:02}": {t: [f"n{at}" for at in range(place)] + ["r"] for t in topics} for place in range(9)}
+    compared = rb.compare({topic: {"r": 1} for topic in topics}, runs, "RR")
+    whole, top = compared.table(), compared.table(top=3)
+    assert "group" not in whole.header or len(whole.rows) == 9
+    at = top.header.index("group")
+    assert [row[at] for row in top.rows] == ["a", "b", "c"]
+    assert len({row["group"] for row in compared.systems.rows()}) == 9
+
+
+def test_csv_has_the_pairs(tmp_path, command):
+    files = [DATA / "qrels.txt", *RUN.values()]
+    code, _, _ = command("compare", *files, "-m", "AP", "-o", tmp_path / "pairs.csv")
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "pairs.csv").read_text())))
+    pairs = json.loads(command("compare", *files, "-m", "AP", "--format", "json")[1])["pairs"]
+    assert len(rows) == len(pairs) == 10
+    assert list(rows[0]) == list(pairs[0])
+    assert [(row["run"], float(row["p_adjusted"])) for row in rows] == [
+        (row["run"], row["p_adjusted"]) for row in pairs
+    ]
+
+
+def test_the_gate_answers_first(command):
+    asked = ["compare", DATA / "qrels.txt", RUN["bm25"], RUN["learned"], "--fail-if", "nDCG@10 worse by 0.01"]
+    code, out, err = command(*asked)
+    first = "PASS: learned is not worse than bm25 by nDCG@10 (margin 0.01): +0.1299 [+0.0349, +0.2249]"
+    assert (code, out.splitlines()[0], err) == (0, first, "")
+    assert "equivalent" not in out
+    assert "gate passed" not in out
+    explained = command(*asked, "--explain")[1]
+    assert explained.startswith(first)
+    assert "gate passed: learned is better than bm25 by 0.1299" in explained
+    gate = rb.compare(DATA / "qrels.txt", [RUN["bm25"], RUN["learned"]]).gate(["nDCG@10 worse", "AP < 0.9"])
+    assert repr(gate).splitlines()[0] == "FAIL: of 2 conditions and runs, 1 passed, 1 failed"
+    assert "brief" not in gate.rows()[0]
