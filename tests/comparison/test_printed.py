@@ -128,5 +128,5 @@ def test_the_gate_answers_first(command):
     assert explained.startswith(first)
     assert "gate passed: learned is better than bm25 by 0.1299" in explained
     gate = rb.compare(DATA / "qrels.txt", [RUN["bm25"], RUN["learned"]]).gate(["nDCG@10 worse", "AP < 0.9"])
-    assert repr(gate).splitlines()[0] == "FAIL: of 2 conditions and runs, 1 passed, 1 failed"
+    assert repr(gate).splitlines()[0] == "FAIL: of 2 checks, 1 passed, 1 failed"
     assert "brief" not in gate.rows()[0]

@@ -226,7 +226,7 @@ class Gate(Result):
         if len(lines) > 1:
             answers = [outcome.answer for outcome in self.outcomes]
             counts = [f"{answers.count(answer)} {SAID[answer]}" for answer in EXIT_CODES if answer in answers]
-            lines = [f"{self.answer.upper()}: of {len(lines)} conditions and runs, {', '.join(counts)}", *lines]
+            lines = [f"{self.answer.upper()}: of {len(lines)} checks, {', '.join(counts)}", *lines]
         if self.answer == UNDECIDED and self.undecided:
             lines.append(f"Undecided counts as {self.undecided}.")
         return lines
