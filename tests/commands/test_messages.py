@@ -26,6 +26,13 @@ def test_quiet(command, tmp_path):
     assert "warning" in command("evaluate", *files)[2]
 
 
+def test_an_unknown_baseline_is_said_before_runs_are_scored(command, tmp_path, monkeypatch):
+    files = write_collection(tmp_path, ["one", "two", "three"])
+    monkeypatch.setattr("rankbounds.comparison.Evidence.scores", lambda *_, **__: pytest.fail("scored"))
+    code, _, err = command("compare", *files, "--baseline-run", "four")
+    assert (code, 'There is no run "four"' in err) == (2, True)
+
+
 def test_progress_on_terminals_alone(command, tmp_path, monkeypatch):
     files = write_collection(tmp_path, ["one", "two"])
     monkeypatch.setattr(messages, "PATIENCE", 0.0)

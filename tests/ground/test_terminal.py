@@ -100,6 +100,14 @@ def test_the_answer_is_first_and_short(on_terminal, arguments, lines, words, fir
     assert_within(shown, lines, words)
 
 
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_what_explain_found_can_be_typed_as_it_stands(on_terminal, command, tmp_path, width):
+    files = DEMO / "qrels.txt", DEMO / "runs/bm25.txt"
+    (row,) = json.loads(command("evaluate", *files, "-m", "AP(rel=2)", "--format", "json")[1])
+    (tmp_path / "theirs").write_text(f"map all {row['value']:.4f}\n")
+    assert "-m 'AP(rel=2)'" in on_terminal(width, "explain", tmp_path / "theirs", *files)[1]
+
+
 def test_the_legend_of_the_demo_explains_what_is_shown(on_terminal):
     assert "0.4321 +0.0567" in on_terminal(200, "demo")[1]
     assert "0.4321 +0.0567" not in on_terminal(80, "demo")[1]

@@ -77,7 +77,7 @@ SHOWN = (
         "largest gap",
         lambda row: number(row["largest_difference"], 6 if 0 < (row["largest_difference"] or 0) < 0.5e-4 else 4),
     ),
-    Column("switch", "reproduced by", lambda row: row["switch"] or ("-" if row["changes"] else ""), left=True),
+    Column("switch", "reproduced by", lambda row: row["switch"] or ("-" if row["changes"] else ""), 1, True),
     Column("why", left=True),
     Column("example", left=True),
 )

@@ -84,6 +84,7 @@ def run_compare(options: Options) -> int:
     """
     from rankbounds.comparison import Evidence, compare_scores
     from rankbounds.comparison.gate.gate import hold, parse_conditions
+    from rankbounds.comparison.pairs import run_number
     from rankbounds.evaluation.clusters import clusters_in_ids
 
     reading.check_inputs(options)
@@ -109,6 +110,8 @@ def run_compare(options: Options) -> int:
             raise UsageError("--calibrate does not go with --unjudged or --baseline.")
         assumed = Assumptions(**pick(options, *ASSUMPTIONS) | ({"unjudged": trusted.rule} if trusted else {}))
         evidence = Evidence(*reading.collection_from(options, trusted), assumed)
+        if options.reference and not options.baseline:
+            run_number([run.name for run in evidence.runs], options.reference)  # said before anything is scored
         scores = evidence.scores([*compared, *values_alone], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline or options.format == "json":
             prepared = reading.preparation_from(options)

@@ -36,7 +36,6 @@ def greeting() -> str:
 
 
 def by_question(commands: Iterable[Command]) -> dict[str, list[Command]]:
-    """The commands under the questions that they answer, in the order of the table."""
     place = {name: place for place, name in enumerate(name for several in COMMANDS.values() for name in several)}
     listed = sorted(commands, key=lambda command: place.get(command.name, len(place)))
     asked = dict.fromkeys([*COMMANDS, *(command.question for command in listed)])
@@ -44,7 +43,6 @@ def by_question(commands: Iterable[Command]) -> dict[str, list[Command]]:
 
 
 def commands_by_question(commands: Iterable[Command], width: int) -> str:
-    """The list of commands in the program's help, within this width."""
     parts = []
     for question, several in by_question(commands).items():
         lines = [entry(command.name, command.summary, width) for command in several]
@@ -129,7 +127,6 @@ def words_of(option: Option) -> Sequence[str]:
 
 
 def completion_script(parser: Parser, shell: str) -> str:
-    """The script of a shell for the program and its commands."""
     check_choice("--completion", shell, SHELLS)
     try:
         import shtab
