@@ -378,7 +378,8 @@ def test_no_probability_is_told_of_a_run_that_is_hardly_judged(command):
     """As in compare, which says of such a run that nothing can be estimated."""
     demo = Path(rb.__file__).parent / "demo"
     files = (demo / "qrels.txt", demo / "runs" / "reranked.txt", demo / "runs" / "dense.txt")
-    _, about, _ = command("judge-next", *files, "-m", "nDCG@10", "--compare", "reranked", "dense", "--budget", "2")
+    asked = command("judge-next", *files, "-m", "nDCG@10", "--compare", "reranked", "dense", "--budget", "2")
+    about = "".join(asked[1:])
     assert about.count("fewer than 95% of the first 5 documents are judged") == 1
     assert "with probability" not in about
     _, compared, _ = command("compare", *files, "-m", "nDCG@10")
@@ -424,3 +425,19 @@ def test_nothing_is_listed_where_nothing_is_open(command):
     assert "reranked is better than bm25" in told
     assert "no further judgments are needed" in told
     assert json.loads(command(*ask, "--until", "settled", "--format", "json")[1]) == []
+
+
+def test_names_are_checked_before_files_are_read(command):
+    code, _, told = command("judge-next", "no such file", "nor this", "--compare", "X")
+    assert code == 2
+    assert "--compare takes the names of two runs" in told
+
+
+def test_what_the_columns_mean_is_explained_on_request(command):
+    ask = ("judge-next", DATA / "qrels.txt", DATA / "runs" / "bm25.txt", DATA / "runs" / "learned.txt")
+    code, out, told = command(*ask, "--budget", "2")
+    assert (code, told) == (0, "")
+    assert "learned is better than bm25" in out.splitlines()[0]
+    _, again, told = command(*ask, "--budget", "2", "--explain")
+    assert again == out
+    assert "effect: what it adds to the difference" in told

@@ -292,3 +292,18 @@ def test_the_judges_of_a_track(unpacked):
     assert row["kappa"] == pytest.approx(metrics.cohen_kappa_score(trusted >= 2, other >= 2))
     assert row["kappa_linear"] == pytest.approx(metrics.cohen_kappa_score(trusted, other, weights="linear"))
     assert row["kappa_quadratic"] == pytest.approx(metrics.cohen_kappa_score(trusted, other, weights="quadratic"))
+
+
+def test_names_are_checked_before_files_are_read(command):
+    code, _, told = command("judges", "people", "one", "two", "--details", "three")
+    assert code == 2
+    assert "Choose from: one, two." in told
+
+
+def test_paragraphs_are_printed_on_request(command, files):
+    asked = ("judges", files / "people.qrels", files / "one.qrels", files / "two.qrels", "--runs", files / "runs")
+    short, full = (command(*asked, *more)[1] for more in ((), ("--explain",)))
+    assert short.splitlines()[0] == full.splitlines()[0]
+    assert "agrees best with" not in short
+    assert "agrees best with" in full
+    assert len(full) > len(short)

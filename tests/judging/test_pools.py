@@ -217,11 +217,11 @@ class TestCommands:
         assert [list(row) for row in found] == [["query_id", "doc_id", "weight", "residual_after"]] * 4
         plan = rb.judge_next(JUDGMENTS, RUNS, budget=4, measure="RBP(p=0.9)")
         assert found == plan.rows()
-        assert "after these 4 judgments" in err
+        assert "after 4 judgments" in err
         code, out, _ = command(*ask, "--format", "trec")
         assert out == plan.pool().text()
         code, out, _ = command(*ask)
-        assert "after these 4 judgments" in out.splitlines()[0]
+        assert "after 4 judgments" in out.splitlines()[0]
         assert out.splitlines()[2].split() == ["topic", "document", "weight", "residual", "after"]
 
     @pytest.mark.parametrize(

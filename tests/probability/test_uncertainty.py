@@ -483,3 +483,23 @@ def test_differences_have_a_public_name(capsys, tmp_path):
     files = [str(tmp_path / name) for name in ("qrels", "A", "B")]
     assert main(["uncertainty", *files, "--difference", "--q", "0.5", "-m", "P@2", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == rb.probability.differences(qrels, runs, "P@2", q=0.5).rows()
+
+
+def test_the_answer_comes_first_and_assumptions_on_request(command, tmp_path):
+    """The run that was not pooled, or how many were not; which of two is better."""
+    rb.studies.simulate(runs=25, pooled_runs=24, best=0.05, worst=0.12, seed=3).write(tmp_path / "made")
+    files = (tmp_path / "made" / "qrels-pooled.txt", tmp_path / "made" / "runs")
+    ask = ("uncertainty", *files, "-m", "RBP(p=0.8)", "--q", "0.2")
+    code, out, told = command(*ask)
+    answer, blank, heading, *_ = out.splitlines()
+    assert (code, blank, told) == (0, "", "")
+    assert answer.startswith("run07 was not pooled: its RBP(p=0.8) is probably 0.4642 [0.4436, 0.4848]")
+    assert "95% (unjudged)" in heading
+    _, again, told = command(*ask, "--explain")
+    assert again == out
+    assert "q=0.2" in told
+    assert "95% (topics)" in command(*ask, "--sources", "topics")[1]
+    two = (files[0], files[1] / "run01.txt", files[1] / "run07.txt", "-m", "RBP(p=0.8)", "--q", "0.2", "--difference")
+    assert command("uncertainty", *two)[1].startswith(
+        "run01 is better than run07 in RBP(p=0.8): run07 minus run01 is -0.0"
+    )

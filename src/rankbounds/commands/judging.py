@@ -83,7 +83,8 @@ def run_judge_next(options: Options) -> None:
         output.write_result(options, plan)
     if trusted is not None:
         say(trusted.words())
-    say_all([*(() if options.format == "table" else plan.sentences()), *(plan.notes() if options.explain else ())])
+    doubts = plan.doubts() if options.format == "table" else plan.sentences()
+    say_all(plan.notes() if options.explain else doubts)
 
 
 @command(

@@ -326,7 +326,6 @@ def _leaderboard(scores: Scores, compared: Comparison | None, thinning: Thinning
 
 
 def place_words(row: Mapping[str, Any]) -> str | None:
-    """Between which places a run is on the leaderboard; None where that is not known."""
     return None if row["rank_low"] is None else rank_words(row["rank_low"], row["rank_high"])
 
 
@@ -341,7 +340,8 @@ def _next(evidence: Evidence | None, measure: Measure) -> dict[str, Any] | None:
         return None
     if isinstance(plan, SettlingPlan) and plan.is_settled:
         return {"words": plan.headline(), "fields": (), "rows": []}
-    return {"words": plan.words(), "fields": plan.fields, "rows": [list(row.values()) for row in plan.rows()]}
+    words = " ".join(plan.sentences())
+    return {"words": words, "fields": plan.fields, "rows": [list(row.values()) for row in plan.rows()]}
 
 
 def _identity(

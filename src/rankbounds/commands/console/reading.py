@@ -204,7 +204,6 @@ def run_from(options: Options, given: str) -> Run:
 
 
 def judgments_from(options: Options, given: str | None = None) -> Qrels:
-    """Read the judgments in the options, or another file in the same way."""
     chosen = options.qrels if given is None else given
     doing(f"reading {in_brief(chosen)}")
     return reading_from(options).judgments(chosen)

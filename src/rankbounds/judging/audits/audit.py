@@ -340,7 +340,6 @@ def _remarks(
     *,
     sequential: bool,
 ) -> Iterator[str]:
-    """What is special about this sample, these labels and these runs; first what bears most on the intervals."""
     unused = (
         ""
         if not judged.unused

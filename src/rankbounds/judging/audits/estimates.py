@@ -247,7 +247,6 @@ class CalibratedPool:
 
 
 def _scores(pool: LabelledPool, measure: Measure, facts: TopicFacts | None = None) -> Floats:
-    """Runs by topics: the scores by the labels, or with the judgments behind these facts."""
     scores = np.zeros((len(pool.names), pool.number_of_topics))
     for run, lists in enumerate(pool.rankings):
         for rankings in lists:

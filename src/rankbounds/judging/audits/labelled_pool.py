@@ -241,7 +241,6 @@ def _columns(given: Any, names: named_columns.ColumnNames) -> named_columns.Colu
 
 
 def _values(table: named_columns.Columns) -> list[Any]:
-    """The values of the third column; None where there is none."""
     values = table.values.to_list() if hasattr(table.values, "to_list") else list(table.values)
     return [None if value is None or value != value or not str(value).strip() else value for value in values]
 

@@ -461,7 +461,6 @@ def _is_binary(measure: Measure) -> bool:
 
 
 def _at_level(measures: list[Measure], rel: float | None) -> list[Measure]:
-    """Measures that name no lowest grade take the one that was given."""
     if rel is None:
         return measures
     return [measure.at_level(rel) if _is_binary(measure) and measure.rel == 1.0 else measure for measure in measures]

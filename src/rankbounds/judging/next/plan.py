@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from rankbounds.arrays import Floats
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.judging.candidates import DocumentsToJudge
+from rankbounds.phrases import counted
 from rankbounds.probability.probable_differences import limit_certainty
 from rankbounds.results import Column
 from rankbounds.tables import number
@@ -89,8 +90,8 @@ class JudgingPlan(DocumentsToJudge):
             return [NOTHING_LEFT]
         before, after = self.open_means()
         return [
-            f"{self.number_unjudged:,} unjudged documents; a run's bounds are {before:.4f} wide on average, and "
-            f"{after:.4f} after these {len(self):,} judgments."
+            f"{counted(self.number_unjudged, 'unjudged document')}; a run's bounds are {before:.4f} wide on average, "
+            f"and {after:.4f} after {counted(len(self), 'judgment')}."
         ]
 
 
@@ -155,31 +156,41 @@ class SettlingPlan(DocumentsToJudge):
             "how far it is expected to move the bound that settles the question" if self.pairs else "its part of the sd"
         )
         return [
+            *self.doubts(),
             f"value: of a judgment, {moves}; probability: that the document is relevant; effect: what it adds to "
-            f"{'the difference' if self.pairs else 'the means of all runs together'} if it is as relevant as can be."
+            f"{'the difference' if self.pairs else 'the means of all runs together'} if it is as relevant as can be.",
         ]
 
     def sentences(self) -> list[str]:
+        return [*self._answer(), *self.doubts()]
+
+    def words(self) -> str:
+        return " ".join(self._answer())
+
+    def doubts(self) -> list[str]:
+        return [] if self.is_settled else list(self.remarks)
+
+    def _answer(self) -> list[str]:
         if not (len(self) or self.is_settled):
             return [NOTHING_LEFT]
         measure = self.settings["measure"]
-        first = f"{self.number_unjudged:,} unjudged documents"
-        if len(self.pairs) == 1:
+        first = counted(self.number_unjudged, "unjudged document")
+        if not self.pairs:
+            first += f"; those that matter most to the {measure} of all runs come first"
+        elif len(self.pairs) == 1:
             first += f"; {self._who_is_better(measure)}"
-        elif self.pairs:
+        else:
             first += (
                 f"; as judged, {self.pairs[0][0]} leads by {measure}. However they are judged, it is settled how "
                 f"it compares with {sum(self.settled)} of {len(self.pairs)} others"
             )
-        said = [f"{first}.", *self.remarks]
         if self.needed is None:
-            return said
+            return [f"{first}."]
         if self.is_settled:
-            return [*said, "The question is settled: no further judgments are needed."]
-        return [*said, self.needed.sentence(self.settings["seed"])]
+            return [f"{first}.", "The question is settled: no further judgments are needed."]
+        return [f"{first}.", self.needed.sentence(self.settings["seed"])]
 
     def _in_order(self) -> tuple[str, str]:
-        """Of the one pair, the run that is ahead, and the one behind."""
         one, other = self.pairs[0]
         return (one, other) if self.better[0] >= 0.5 else (other, one)
 
