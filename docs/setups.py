@@ -151,3 +151,15 @@ def list_of_20() -> None:
     order = [1, 3, 2, 6, 4, 11, 5, *range(7, 11), *range(12, 21)]
     _run("other", {"1": " ".join(f"d{n:02d}={99 - at}" for at, n in enumerate(order))}, "other.txt")
     _write("sessions.csv", ["rank,sessions", "1,412", "2,236", "3,141", "4,78", "5,52", "6+,81"])
+
+
+def needs_and_turns(qrels: Grades, runs: Mapping[str, Grades]) -> None:
+    """Three queries to each information need, in a table; and as turns of a conversation, by their ids."""
+
+    def turn(query: str) -> str:
+        return f"{int(query) // 3}_{int(query) % 3}"
+
+    _write("needs.csv", ["query_id,need", *(f"{query},{int(query) // 3}" for query in qrels)])
+    _write("turns.txt", [f"{turn(q)} 0 {doc} {grade}" for q, _, doc, grade in _numbered(qrels)])
+    for name, file in (("bm25", "first.txt"), ("dense", "second.txt")):
+        _run(name, {turn(q): " ".join(f"{d}={docs[d]}" for d in docs) for q, docs in runs[name].items()}, file)
