@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+import rankbounds
+
 Grades = Mapping[str, Mapping[str, float]]
 
 
@@ -163,3 +165,30 @@ def needs_and_turns(qrels: Grades, runs: Mapping[str, Grades]) -> None:
     _write("turns.txt", [f"{turn(q)} 0 {doc} {grade}" for q, _, doc, grade in _numbered(qrels)])
     for name, file in (("bm25", "first.txt"), ("dense", "second.txt")):
         _run(name, {turn(q): " ".join(f"{d}={docs[d]}" for d in docs) for q, docs in runs[name].items()}, file)
+
+
+def slices_collections_reruns() -> None:
+    """Classes of queries, two collections in several layouts, and reruns of three systems and of a judge."""
+    shutil.copy("demo/classes.csv", "classes.csv")
+    lists = {name: Path(f"runs/{name}.txt").read_text().splitlines() for name in ("bm25", "dense", "learned")}
+    judged = Path("qrels.txt").read_text().splitlines()
+    for name in ("bm25", "dense"):
+        _write(f"{name}.run", lists[name])
+        scores = rankbounds.evaluate("qrels.txt", f"runs/{name}.txt", "AP", bounds="none")
+        by_topic = {
+            f"{'web' if int(row['query_id']) % 2 else 'news'}/{row['query_id']}": row["value"] for row in scores
+        }
+        _write(f"prefixed/{name}.json", [json.dumps({query: {"map": value} for query, value in by_topic.items()})])
+    for name, lines in lists.items():
+        for n in (1, 2, 3):
+            kept = [line.rsplit(" ", 1)[0] for at, line in enumerate(lines, 1) if at % 7 != n]
+            _write(f"reruns/{name}.{n}.txt", [f"{line} {name}#{n}" for line in kept])
+            if name == "bm25" and n < 3:
+                _write(f"seeds/{n}.txt", [f"{line} {name}-seed{n}" for line in kept])
+    for copy, source in (("r1", "bm25.1"), ("r2", "bm25.2"), ("r3", "dense.1")):
+        shutil.copy(f"reruns/{source}.txt", f"{copy}.txt")
+    for place in ("data/web", "data/news", "beir/web", "beir/news", "beir/science"):
+        _write(f"{place}/qrels.txt", judged if place != "beir/web" else [x for x in judged if int(x.split()[0]) > 8])
+        shutil.copytree("runs", f"{place}/runs")
+    rows = [f"{place},data/{place}/qrels.txt,data/{place}/runs" for place in ("web", "news")]
+    _write("manifest.csv", ["collection,qrels,runs", *rows])
