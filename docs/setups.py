@@ -192,3 +192,19 @@ def slices_collections_reruns() -> None:
         shutil.copytree("runs", f"{place}/runs")
     rows = [f"{place},data/{place}/qrels.txt,data/{place}/runs" for place in ("web", "news")]
     _write("manifest.csv", ["collection,qrels,runs", *rows])
+
+
+def labels_and_tables(qrels: Grades, run: Grades) -> None:
+    """Labels of people and of a model, the demo's files in other formats, and a run with an error in line 17."""
+    people = _numbered(qrels)
+    by_source = [f"{q},{doc},{grade},human" for q, _, doc, grade in people[::2]]
+    by_source += [f"{q},{doc},{g if n % 10 else 2 - g},llm" for n, (q, _, doc, g) in enumerate(people)]
+    header = "query_id,doc_id,relevance,source"
+    _write("labels.csv", [header, *by_source])
+    _write("both.csv", [header, "q1,a,1,human", "q1,a,0,llm"])
+    _write("qrels.tsv", ["query_id\tdoc_id\trelevance", *(f"{q}\t{doc}\t{grade}" for q, _, doc, grade in people)])
+    _write("run.json", [json.dumps(run)])
+    lines = Path("run.txt").read_text().splitlines()
+    _write("chunks.txt", lines)
+    fields = lines[16].split()
+    _write("no-number.txt", [*lines[:16], " ".join([*fields[:4], "nan", *fields[5:]]), *lines[17:]])
