@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import rankbounds
@@ -208,3 +208,46 @@ def labels_and_tables(qrels: Grades, run: Grades) -> None:
     _write("chunks.txt", lines)
     fields = lines[16].split()
     _write("no-number.txt", [*lines[:16], " ".join([*fields[:4], "nan", *fields[5:]]), *lines[17:]])
+
+
+def labels_of_models(qrels: Grades) -> tuple[Grades, Callable[[str, str], float]]:
+    """Labels of a good and of a poor model; returns those of the good one, and who knows better."""
+    rng = random.Random(0)
+
+    def labelled(error: float) -> Grades:
+        return {
+            q: {doc: grade if rng.random() > error else 2 - grade for doc, grade in docs.items()}
+            for q, docs in qrels.items()
+        }
+
+    strong, weak = labelled(0.1), labelled(0.3)
+    files = {"human": qrels, "llm": strong, "gpt4": strong, "llama": weak, "gpt#1": strong}
+    for name, labels in {**files, "gpt#2": labelled(0.1), "gpt#3": labelled(0.1)}.items():
+        _write(f"{name}.qrels", [f"{q} 0 {doc} {grade}" for q, _, doc, grade in _numbered(labels)])
+    for name, labels in (("a", strong), ("b", weak)):
+        rows = [f"{q},{doc},{grade}" for q, _, doc, grade in _numbered(labels)]
+        _write(f"labels/{name}.csv", ["query_id,doc_id,relevance", *rows])
+    people = [f"{q},{doc},{grade},human" for q, _, doc, grade in _numbered(qrels)[::2]]
+    model = [f"{q},{doc},{grade},llm" for q, _, doc, grade in _numbered(strong)]
+    _write("labels.csv", ["query_id,doc_id,relevance,source", *people, *model])
+    return strong, lambda query, document: qrels[query][document]
+
+
+def judged_by_people(qrels: Grades) -> None:
+    """What people say of the documents of a sample."""
+    pairs = [(line.split()[0], line.split()[2]) for line in Path("judged.qrels").read_text().splitlines()]
+    _write("judged.qrels", [f"{q} 0 {doc} {int(qrels[q][doc])}" for q, doc in pairs if doc in qrels[q]])
+
+
+def submissions() -> None:
+    """A file of topics, and three runs: good, with errors, and in another order."""
+    lists = {name: Path(f"runs/{name}.txt").read_text().splitlines() for name in ("bm25", "dense", "reranked")}
+    topics = {line.split()[0] for line in Path("qrels.txt").read_text().splitlines()}
+    _write("topics.txt", sorted(topics, key=int))
+    rows = [line.split() for line in lists["dense"]]
+    rows[59][4], rows[89][2] = "nan", rows[88][2]
+    lists["dense"] = [" ".join(row) for row in rows if row[0] != "7"]
+    lists["reranked"].sort(key=lambda line: line.split()[2], reverse=True)
+    lists["reranked"].sort(key=lambda line: (int(line.split()[0]), -float(line.split()[4])))
+    for name, lines in lists.items():
+        _write(f"submissions/{name}.txt", lines)
