@@ -164,11 +164,9 @@ class Reading:
         if len(lacking) != 1 or find_column(columns, DOC_NAMES):
             return ""
         others = {*QUESTION_NAMES, *LISTS["run"], *LISTS["judgments"]}
-        own = next((name for name in columns if name.lower() not in others), "NAME")
-        return (
-            f"No run was given, and no column lists the {lacking[0]} documents: this table has {', '.join(columns)}. "
-            f"Name the column: --columns {lacking[0]}={own} (in Python columns={{'{lacking[0]}': '{own}'}})."
-        )
+        advice = sides[lacking[0]].advice(lacking[0], columns, others)
+        shown = ", ".join(columns)
+        return f"No run was given, and no column lists the {lacking[0]} documents: this table has {shown}. {advice}"
 
     def _columns(self, given: Any, of: int = 0) -> list[str]:
         """Return the column names of a table of judgments (0) or of a run (1), or the keys of rows; else none."""
@@ -379,10 +377,10 @@ def run_in(table: Columns, file: str, name: str | None = None) -> Run:
     tags = [table.tag or ""] if table.runs is None else table.numbered_runs(one=True)[0]
     if len(tags) > 1:
         raise several_runs(file, tags[:2], str(len(tags)))
-    if table.pairs.source.unit == "line" and table.ranks is None and _counts_up(table):
+    if not table.headed and table.ranks is None and _counts_up(table):
         warn(
-            f"{file}: the third column holds whole numbers that rise from line to line in every topic, as ranks do. It "
-            "is read as a score, so the last document ranks first. If it is a rank, write the run with six columns."
+            f"{file}: the scores are whole numbers that rise from line to line in every topic, as ranks do, so the last "
+            'document ranks first. If they are ranks, call the column "rank", or write the run with six columns.'
         )
     return Run._of(table, name or "".join(tags) or plain_name(file))
 

@@ -16,6 +16,7 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, everyday, pick
 from rankbounds.errors import RankboundsError, RankboundsWarning, UsageError, did_you_mean
+from rankbounds.files.named_columns import columns_argument
 from rankbounds.files.opening import STANDARD_INPUT, expand
 from rankbounds.results import Column
 
@@ -222,7 +223,7 @@ def command_line(study: Study, options: Options) -> str:
         words += [options.qrels, *options.runs]
         words += [f"--formats={options.formats}"] if options.formats else []
         words += [f"--source={options.source}"] if options.source else []
-        words += ["--columns=" + ",".join(map("=".join, options.columns.items()))] if options.columns else []
+        words += ["--columns=" + columns_argument(options.columns)] if options.columns else []
         words += ["--lenient"] if options.lenient else []
     for name, text in options.chosen or ():
         words += ["--set", f"{study.name_of(name)}={text}"] if study.name_of(name) else []

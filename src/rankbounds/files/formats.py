@@ -26,7 +26,7 @@ from rankbounds.files.opening import (
     stream,
     text_of,
 )
-from rankbounds.files.records import parse_json
+from rankbounds.files.records import is_number, parse_json
 from rankbounds.plugins import load_plugins
 
 _MARKS = (b"\t", b",", b";", b"{", b"[", b"#")
@@ -118,7 +118,9 @@ def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
     for name, known in IN_TEXT.items():
         if known.recognises(text):
             return name
-    return "csv" if delimited.has_header(text, names) or ending == ".csv" else "trec"
+    if ending == ".csv" or delimited.has_header(text, names) or delimited.unnamed_columns(text, names) is not None:
+        return "csv"
+    return "csv" if ending == ".tsv" and not any(map(is_number, first.split())) else "trec"
 
 
 def _is_row(line: bytes, names: ColumnNames) -> bool:

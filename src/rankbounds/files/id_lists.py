@@ -52,24 +52,17 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
     found = list_candidates(header, names)
     role, other = ("expected", LISTS["run"]) if names.of_judgments else ("retrieved", LISTS["judgments"])
     if not found:
-        own = next((name for name in header if name.lower() not in (*QUESTION_NAMES, *other)), "NAME")
-        raise DataError(
-            source,
-            f"no column lists the {role} documents: this table has {', '.join(header) or 'no columns'}.",
-            f"Say which one it is: --columns {role}={own} (in Python columns={{'{role}': '{own}'}}).",
-        )
+        problem = f"no column lists the {role} documents: this table has {', '.join(header) or 'no columns'}."
+        raise DataError(source, problem, names.advice(role, header, (*QUESTION_NAMES, *other)))
     lists = {name: list(get(name)) for name in found}
     if len(found) > 1:
         lists = {name: column for name, column in lists.items() if _may_hold_lists(column)} or lists
     if len(lists) > 1:
         two = " and ".join(list(lists)[:2])
-        raise UsageError(
-            f"{source}: {two} may both list the {role} documents. Name the column to use: --columns "
-            f"{role}={next(iter(lists))} (in Python columns={{'{role}': '{next(iter(lists))}'}})."
-        )
+        raise UsageError(f"{source}: {two} may both list the {role} documents. {names.advice(role, lists, ())}")
     ((column, cells),) = lists.items()
     question, turn = question_column(header, names), turn_column(header, names)
-    known = {*_NAMES_OF_LISTS, *names.named, column, question, turn}
+    known = {*_NAMES_OF_LISTS, *map(str.lower, names.given.values()), column, question, turn}
     unread = [name for name in header if not known & {name, name.lower()}] if names.of_run else []
     if unread := [name for name in unread if _lists_ids(list(get(name)))]:
         warn(f"{source}: these columns hold lists of ids too, and are not read: {', '.join(unread)}.")

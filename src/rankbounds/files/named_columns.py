@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,6 +40,10 @@ LISTS = {
 NO_RUN, NAME_THE_RUN = "a row has no run", "Name its run, leave such rows out, or drop the column."
 """What is wrong with a row of no run in a table of several runs, and what to do."""
 CANONICAL = {"query_id": "query", "doc_id": "doc"} | {name: name for name in ("rank", "source", "run", "subtopic")}
+NAMED_ALONE = ("score", "relevance", "retrieved", "expected")
+"""What a user may name beside these."""
+SIDES = {"run": "run.", "judgments": "qrels."}
+"""What begins the user's name of a column that only such files have."""
 OPTIONAL = {"run": ("rank", "run"), "judgments": ("source", "subtopic", "importance", "stratum")}
 """The columns that a table may have beside query, document and value, by what it holds."""
 
@@ -62,7 +67,7 @@ class ColumnNames:
     """The part of the pool that a document was drawn from for judging, or could have been."""
     lists: tuple[str, ...] = ()
     """The user's name of the column that lists the documents of a question."""
-    named: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
     """All columns that the user named, for judgments and for runs."""
     called: str = ""
     """Our name of the value, where a user's table has another one for it."""
@@ -84,23 +89,37 @@ class ColumnNames:
         return self.what == "run"
 
     def renamed(self, columns: Mapping[str, str] | None) -> ColumnNames:
-        """With a user's own names, ``{"query_id": "q", "doc_id": "d", "score": "s", "relevance": "grade"}``."""
+        """With a user's own names: ``{"qrels.query_id": "q", "doc_id": "d"}``; a plain key serves both kinds of files."""
         if not columns:
             return self
-        known = [*CANONICAL, "score", "relevance", "retrieved", "expected"]
+        known, side = [*CANONICAL, *NAMED_ALONE], SIDES.get(self.what, "")
         for name in columns:
-            if name not in known:
+            if str(name).removeprefix("qrels." if str(name).startswith("qrels.") else "run.") not in known:
                 hint = did_you_mean(str(name), known)
                 raise UsageError(f'There is no column "{name}" to be named.{hint} Known: {", ".join(known)}.')
-        own: dict[str, tuple[str, ...]]
-        own = {field: (str(columns[name]).lower(),) for name, field in CANONICAL.items() if name in columns}
-        own["named"] = tuple(str(name).lower() for name in columns.values())
-        if self.value_name in columns:
-            own["value"] = (str(columns[self.value_name]).lower(),)
+        mine = {name: str(columns[key]).lower() for name in known for key in (name, side + name) if key in columns}
+        own: dict[str, Any] = {field: (mine[name],) for name, field in CANONICAL.items() if name in mine}
         listed = "expected" if self.of_judgments else "retrieved"
-        if listed in columns:
-            own["lists"] = (str(columns[listed]).lower(),)
-        return replace(self, **own, called=self.value_name)  # type: ignore[arg-type]
+        for name, ours in ((self.value_name, "value"), (listed, "lists")):
+            own |= {ours: (mine[name],)} if name in mine else {}
+        return replace(self, **own, given=dict(columns), called=self.value_name)
+
+    def advice(self, ours: str, columns: Iterable[str], others: Iterable[str]) -> str:
+        """How to name the first of the columns that is none of the others, as a shell and Python take it."""
+        if self.what not in SIDES or ours not in ("query_id", "doc_id", *NAMED_ALONE):
+            return "Rename it."
+        side = SIDES[self.what]
+        mine = {str(theirs).lower() for key, theirs in self.given.items() if key.startswith(side) or "." not in key}
+        own = next((name for name in columns if name.lower() not in {*others, *mine}), "NAME")
+        key = side + ours if ours in ("query_id", "doc_id") else ours
+        merged = {**self.given, key: own}
+        return f"Say which one it is: --columns {shlex.quote(columns_argument(merged))} (in Python columns={merged!r})."
+
+
+def columns_argument(columns: Mapping[str, str]) -> str:
+    """Names of columns as ``--columns`` takes them, in quotation marks where they hold commas."""
+    parts = [f"{ours}={theirs}" for ours, theirs in columns.items()]
+    return ",".join('"' + part.replace('"', '""') + '"' if {",", '"'} & {*part} else part for part in parts)
 
 
 RUN_COLUMNS = ColumnNames(value=("score", "sim", "similarity"), what="run")
@@ -137,12 +156,8 @@ def found_columns(columns: list[str], names: ColumnNames, source: str) -> FoundC
         found = find_column(columns, known)
         if found is None:
             others = {name for several in (names.query, names.doc, names.value) for name in several}
-            own = next((name for name in columns if name.lower() not in others), "NAME")
-            raise DataError(
-                source,
-                f"no column for the {what}: this table has {', '.join(columns) or 'no columns'}.",
-                f"Say which one it is: --columns {ours}={own} (in Python columns={{'{ours}': '{own}'}}).",
-            )
+            problem = f"no column for the {what}: this table has {', '.join(columns) or 'no columns'}."
+            raise DataError(source, problem, names.advice(ours, columns, others))
         if [name.lower() for name in columns].count(found.lower()) > 1:
             raise DataError(source, f'two columns are called "{found}".', "Rename or drop one.")
         return found
@@ -209,6 +224,8 @@ class Columns:
     """The stated ranks, perhaps to be read when they are asked for."""
     tag: str | None = None
     distinct: bool = False
+    headed: bool = True
+    """Does something say what the values are?"""
     label_sources: Sequence[Any] | None = None
     runs: Any = None
     run_name: str = "run"
@@ -293,7 +310,7 @@ class Columns:
             row = int(bad[0])
             value = shown_value(self.values[row])
             problem = f"the {self.value_name} of {self.pairs.describe(row)} is {value}, not a finite number."
-            raise DataError(self.pairs.where(row), problem)
+            raise DataError(self.pairs.where(row), problem, "Write decimals with a point." if "," in value else "")
         return values
 
 

@@ -117,6 +117,7 @@ def read_lines(
         ranks=None if layout.rank is None else partial(stated_ranks, pairs),
         tag=tag_of(first_fields, layout),
         distinct=True,
+        headed=False,
         subtopics=subtopic,
         by_subtopic=repeated,
         subgroups=subgroup,

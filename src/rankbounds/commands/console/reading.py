@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
 
 def columns(text: str) -> dict[str, str]:
-    """Names of columns, ours and the table's: ``query_id=q,doc_id=d``."""
-    pairs = [part.partition("=") for part in text.split(",")]
-    if not all(ours.strip() and theirs.strip() for ours, _, theirs in pairs):
+    """Names of columns, ours and the table's: ``query_id=q,doc_id=d``; those with commas in quotation marks."""
+    pairs = [part.partition("=") for part in next(csv.reader([text]), [])]
+    if not pairs or not all(ours.strip() and theirs.strip() for ours, _, theirs in pairs):
         raise argparse.ArgumentTypeError(f'columns are named like query_id=q,doc_id=d, not "{text}"')
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
@@ -73,7 +74,7 @@ READING = group_under(
     ),
     Option(
         "--columns NAMES",
-        "names of a table's columns: query_id=q,doc_id=d,score=s (relevance, retrieved, expected, ...)",
+        "names of a table's columns: query_id=q,qrels.doc_id=d,run.doc_id=sku,score=s (relevance, retrieved, ...)",
         type=columns,
         everyday=True,
     ),
