@@ -23,7 +23,7 @@ from rankbounds.collection.run_names import unique_names
 from rankbounds.collection.score_matrix import is_matrix, run_of_matrix
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.files.formats import columns_in, pair_of_names, read
-from rankbounds.files.id_lists import is_hit
+from rankbounds.files.id_lists import answers_in, hits_by_query, is_answer, is_hit
 from rankbounds.files.named_columns import (
     DOC_NAMES,
     LISTS,
@@ -215,7 +215,7 @@ class Reading:
     def _to_read(self, given: Any) -> list[RunToRead]:
         if isinstance(given, str | os.PathLike | RunToRead):
             given = [given]
-        if is_matrix(given) or self._is_list_of_lists(given):
+        if is_matrix(given) or self._is_list_of_lists(given) or answers_in(given) is not None:
             return self._in_memory(given, "run")
         if self.doc_ids is not None and (holds := _numbers_in(given)):
             raise UsageError(
@@ -295,7 +295,8 @@ class Reading:
             if len(self.query_ids) != len(given):
                 raise UsageError(f"There are {len(given):,} lists of documents, but {len(self.query_ids):,} query_ids.")
             given = dict(zip(self.query_ids, given, strict=True))
-        return as_run(given, name, self.columns)
+        answers = answers_in(given)
+        return as_run(given if answers is None else hits_by_query(answers, name, self.query_ids), name, self.columns)
 
     def _is_list_of_lists(self, given: Any) -> bool:
         """Is this a list per query, ``[[doc, ...], ...]`` or ``[[{"corpus_id": ...}, ...], ...]``?"""
@@ -320,7 +321,8 @@ def _is_one_query(inner: Any) -> bool:
     """Is this of one query, ``{document: score}`` or ``[document, ...]``, not a whole run?"""
     if type(inner) is dict or isinstance(inner, Mapping):
         value = next(iter(inner.values()), None)
-        return not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray)
+        of_several = isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray) or is_answer(value)
+        return not of_several and not isinstance(inner.get("responses"), list)
     if isinstance(inner, list | tuple | np.ndarray):
         return not len(inner) or isinstance(inner[0], str | bytes | int | np.generic) or is_hit(inner[0])
     return False

@@ -13,6 +13,7 @@ from typing import IO, Any
 from rankbounds.errors import DataError, UsageError, did_you_mean
 from rankbounds.files import delimited, objects, parquet, trec
 from rankbounds.files.compression import is_compressed
+from rankbounds.files.id_lists import answers_in
 from rankbounds.files.json_formats import IN_JSON, Format
 from rankbounds.files.named_columns import RUN_COLUMNS, ColumnNames, Columns
 from rankbounds.files.objects import columns_of_json_lines, columns_of_records, is_row
@@ -124,9 +125,10 @@ def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
 
 
 def _is_row(line: bytes, names: ColumnNames) -> bool:
-    """Is the first line a JSON object with the columns of a table?"""
+    """Is the first line a JSON object with the columns of a table, or an answer to a search?"""
     try:
-        return is_row(parse_json(line, ""), names)
+        row = parse_json(line, "")
+        return is_row(row, names) or answers_in(row) is not None
     except DataError:
         return False
 

@@ -199,6 +199,66 @@ def _cell(cell: Any, column: str, place: Any) -> Any:
     )
 
 
+# ---- answers of Elasticsearch and OpenSearch to searches: {"hits": {"hits": [...]}}, of _msearch under "responses" ----
+
+
+def answers_in(given: Any) -> Mapping[Any, Any] | list[Any] | None:
+    """Return the answers in their order, or by query; None where these are no answers to searches."""
+    given = _body(given)
+    if is_answer(given):
+        return [given]
+    if isinstance(given, Mapping) and isinstance(given.get("responses"), list):
+        return list(given["responses"])
+    if not isinstance(given, Mapping | list | tuple) or not given:
+        return None
+    first = list(given.values() if isinstance(given, Mapping) else given)[:20]
+    return given if all(map(is_answer, first)) else None  # type: ignore[return-value]
+
+
+def _body(given: Any) -> Any:
+    return given.body if type(given).__name__ == "ObjectApiResponse" else given
+
+
+def is_answer(given: Any) -> bool:
+    given = _body(given)
+    if not isinstance(given, Mapping):
+        return False
+    hits, failed = given.get("hits"), isinstance(given.get("error"), Mapping | str) and "status" in given
+    return failed or (isinstance(hits, Mapping) and isinstance(hits.get("hits"), list))
+
+
+def hits_by_query(
+    answers: Mapping[Any, Any] | list[Any], source: str, query_ids: Sequence[Any] | None = None
+) -> dict[Any, list[Any]]:
+    """Return each query's hits; answers in a list are those of ``query_ids``, or numbered from 1."""
+    if not isinstance(answers, Mapping):
+        if query_ids is None:
+            warn(
+                f"{source}: answers to searches do not name their queries, so these are numbered from 1 in the order of "
+                "the answers. Write {query: answer}, or give query_ids=[...] in Python, to name them."
+            )
+        queries = list(range(1, len(answers) + 1) if query_ids is None else query_ids)
+        if len(queries) != len(answers) or len({*map(str, queries)}) < len(queries):
+            raise UsageError(f"There are {len(answers):,} answers to searches, which need as many different query_ids.")
+        answers = dict(zip(queries, answers, strict=True))
+    found: dict[Any, list[Any]] = {}
+    for query, given in answers.items():
+        answer = _body(given)
+        if not is_answer(answer) or "hits" not in answer:
+            reason = answer.get("error", answer) if isinstance(answer, Mapping) else answer
+            reason = reason.get("reason") or reason if isinstance(reason, Mapping) else reason
+            problem = f'the answer to query "{query}" holds no hits: {str(reason)[:100]!r}.'
+            raise DataError(source, problem, "Send this search again, or leave it out.")
+        found[query], homes = answer["hits"]["hits"], dict[str, Any]()
+        for hit in found[query]:
+            if not isinstance(hit, Mapping) or "_id" not in hit:
+                raise DataError(source, f'a hit of query "{query}" has no "_id": {shown_value(hit)[:100]}.')
+            if homes.setdefault(str(hit["_id"]), hit.get("_index")) != hit.get("_index"):
+                problem = f'the _id "{hit["_id"]}" of query "{query}" comes from two indices.'
+                raise DataError(source, problem, "Documents are identified by _id; evaluate the indices separately.")
+    return found
+
+
 # ---- entries ----
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankbounds.errors import DataError
-from rankbounds.files.id_lists import is_hit
+from rankbounds.files.id_lists import answers_in, is_hit
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
 
@@ -103,14 +103,16 @@ def _ranking_evaluation(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_elasticsearch(content: Any) -> bool:
-    if not isinstance(content, dict):
-        return False
+    if not isinstance(content, dict) or answers_in(content) is not None:
+        return answers_in(content) is not None
     content = _ranking_evaluation(content)
     return isinstance(content.get("requests"), list) or isinstance(content.get("details"), dict)
 
 
 def _elasticsearch_judgments(content: Any, name: str) -> Columns:
     """The ratings of a request, or those beside the hits of a response, which leaves out what was not retrieved."""
+    if answers_in(content) is not None:
+        raise DataError(name, "these are answers to searches, which hold a run, but judgments were expected.")
     content = _ranking_evaluation(content)
     rated: list[tuple[Any, Any, Any]] = []
     if isinstance(content.get("details"), dict):
@@ -125,6 +127,8 @@ def _elasticsearch_judgments(content: Any, name: str) -> Columns:
 
 
 def _elasticsearch_run(content: Any, name: str) -> Columns:
+    if answers_in(content) is not None:
+        return _nested_run(content, name)
     content = _ranking_evaluation(content)
     if not isinstance(content.get("details"), dict):
         raise DataError(name, "this is a request to _rank_eval, which holds judgments; a run is in the response to it.")
@@ -186,14 +190,24 @@ def _opensearch_judgments(content: Any, name: str) -> Columns:
     return Columns.of_rows(rows, "rating", name, "these judgment lists hold no rating.", "label_sources")
 
 
+def _opensearch_run(content: Any, name: str) -> Columns:
+    if answers_in(content) is None:
+        raise DataError(name, "the format opensearch holds a run in answers to searches, and these are none.")
+    return _nested_run(content, name)
+
+
 IN_JSON = {
-    "elasticsearch": Format(
-        "_rank_eval requests and responses", _is_elasticsearch, _elasticsearch_judgments, _elasticsearch_run
-    ),
     "opensearch": Format(
-        "judgment lists of the Search Relevance Workbench",
+        "judgment lists of the Search Relevance Workbench, answers to searches",
         lambda content: next(_judgment_lists(content), None) is not None,
         _opensearch_judgments,
+        _opensearch_run,
+    ),
+    "elasticsearch": Format(
+        "_rank_eval requests and responses, answers to searches",
+        _is_elasticsearch,
+        _elasticsearch_judgments,
+        _elasticsearch_run,
     ),
     "mteb": Format("predictions or scores saved by MTEB", _is_mteb, run=_mteb_run),
     "beir": Format("{query: {document: value}} in JSON", is_nested, _nested_judgments, _nested_run),

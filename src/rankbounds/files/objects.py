@@ -15,7 +15,7 @@ from rankbounds.columns.ids import Ids
 from rankbounds.columns.native.reading import ids_and_numbers
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files.id_lists import columns_of_list_table, columns_of_lists
+from rankbounds.files.id_lists import answers_in, columns_of_list_table, columns_of_lists, hits_by_query
 from rankbounds.files.named_columns import (
     LISTS,
     ColumnNames,
@@ -105,6 +105,8 @@ def columns_of(given: Any, names: ColumnNames, *, source: str, before: int = 0) 
     elif package == "pyarrow" and hasattr(given, "read_all"):
         given = given.read_all()
     given = _judged_lists(given) if names.of_judgments else given
+    if names.of_run and (answers := answers_in(given)) is not None:
+        given = hits_by_query(answers, source)
     columns = list(given) if is_column_wise(given, names) else frame_columns(given)
     if columns is None and isinstance(given, Mapping):
         return _columns_of_nested(given, names, source)
@@ -146,7 +148,9 @@ def columns_of_records(rows: Sequence[Any], names: ColumnNames, source: str) -> 
 
 
 def columns_of_json_lines(text: Text, names: ColumnNames) -> Columns:
-    return columns_of_records(parse_json_lines(text.tobytes(), text.name)[1], names, text.name)
+    rows = parse_json_lines(text.tobytes(), text.name)[1]
+    answers = names.of_run and answers_in(rows) is not None
+    return (columns_of if answers else columns_of_records)(rows, names, source=text.name)
 
 
 def columns_of_table(header: list[str], get: Callable[[str], Any], names: ColumnNames, source: Source) -> Columns:
