@@ -327,9 +327,7 @@ def test_fractional_grades_are_never_lost_silently(command, tmp_path):
 def test_ranks_in_place_of_scores_are_told(command, tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     (tmp_path / "run").write_text("1 a 1\n1 b 2\n1 c 3\n")
-    assert (
-        "the scores are whole numbers that rise" in command("evaluate", tmp_path / "qrels", tmp_path / "run")[2]
-    )
+    assert "the scores are whole numbers that rise" in command("evaluate", tmp_path / "qrels", tmp_path / "run")[2]
 
 
 def test_demo_shows_a_table_and_what_it_says(command, tmp_path):

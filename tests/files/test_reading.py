@@ -493,7 +493,7 @@ class TestErrorsCarryStructure:
     ("columns", "told"),
     [
         ({"relevance": "star"}, "--columns relevance=Stars "),
-        ({"query_id": "qid_x", "relevance": "Stars"}, "--columns query_id=qid_x,relevance=Stars,qrels.query_id=query_id "),
+        ({"query_id": "qid_x", "doc_id": "doc_id"}, "--columns query_id=qid_x,doc_id=doc_id,qrels.query_id=query_id "),
         (
             {"relevance": "Stars", "source": "judge"},
             'there is no column "judge": this table has query_id, doc_id, Stars',

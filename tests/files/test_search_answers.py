@@ -44,7 +44,8 @@ class ObjectApiResponse:
 )
 @pytest.mark.filterwarnings("ignore:.*numbered from 1")
 def test_files(tmp_path, content, expected):
-    for name in ("run", "run.json", *(["run.jsonl"] if "\n" in content and not content.startswith(("{\n", "[")) else [])):
+    lines = "\n" in content and not content.startswith(("{\n", "["))
+    for name in ("run", "run.json", *(["run.jsonl"] if lines else [])):
         (tmp_path / name).write_text(content)
         assert rb.read_run(tmp_path / name).to_dict() == expected
     for kind in ("elasticsearch", "opensearch"):

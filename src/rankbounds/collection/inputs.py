@@ -16,8 +16,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rankbounds.choices import check_choice
 from rankbounds.collection.gains import GainRule
-from rankbounds.collection.qrels import Qrels, as_qrels, read_qrels
+from rankbounds.collection.qrels import RATERS, Qrels, as_qrels, read_qrels
 from rankbounds.collection.run import KEEP_ONE, Run
 from rankbounds.collection.run_names import unique_names
 from rankbounds.collection.score_matrix import is_matrix, run_of_matrix
@@ -81,10 +82,16 @@ class Reading:
     """The queries of a matrix of scores, or of a list of lists, row by row."""
     doc_ids: Sequence[Any] | None = None
     """The documents of a matrix of scores, column by column."""
+    raters: str | None = None
+    """How the judgments of a document by several raters become one."""
 
     def __post_init__(self) -> None:
         pair_of_names(self.formats)  # unknown names are reported before anything is read
         _ = self._names
+        if self.raters is not None:
+            check_choice("raters", self.raters, RATERS)
+        if self.raters == "mean" and self.gain.table:
+            raise UsageError("A table of gains has none for means of grades: choose raters majority or first.")
 
     @property
     def _names(self) -> ColumnNames:
@@ -99,9 +106,9 @@ class Reading:
         if isinstance(given, Run | RunToRead):
             raise UsageError("Judgments were expected, not a run. The judgments come first, then the runs.")
         if not isinstance(given, str | os.PathLike):
-            return as_qrels(given, self.gain.grade_of, self.source, self.columns)
-        words = self.gain.grade_of
-        return read_qrels(given, source=self.source, grade_of=words, threads=self.threads, **self._of_files(0))
+            return as_qrels(given, self.gain.grade_of, self.source, self.columns, self.raters)
+        how = {"source": self.source, "grade_of": self.gain.grade_of, "threads": self.threads, "raters": self.raters}
+        return read_qrels(given, **how, **self._of_files(0))  # type: ignore[arg-type]
 
     def label_sets(self, given: Any) -> dict[str, Qrels]:
         """Return sets of labels by name, from a dict, a list, paths, patterns, or one set of judgments."""
@@ -381,8 +388,8 @@ def run_in(table: Columns, file: str, name: str | None = None) -> Run:
         raise several_runs(file, tags[:2], str(len(tags)))
     if not table.headed and table.ranks is None and _counts_up(table):
         warn(
-            f"{file}: the scores are whole numbers that rise from line to line in every topic, as ranks do, so the last "
-            'document ranks first. If they are ranks, call the column "rank", or write the run with six columns.'
+            f"{file}: the scores are whole numbers that rise from line to line in every topic, as ranks do, so the "
+            'last document ranks first. If they are ranks, call the column "rank", or write the run with six columns.'
         )
     return Run._of(table, name or "".join(tags) or plain_name(file))
 

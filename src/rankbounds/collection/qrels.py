@@ -18,6 +18,7 @@ from rankbounds.collection.pair_table import PairTable
 from rankbounds.collection.subtopics import POOLED_NOT_JUDGED as POOLED_NOT_JUDGED
 from rankbounds.collection.subtopics import Strata, Subtopics, by_document
 from rankbounds.columns.decimals import finite_numbers
+from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, number_pairs
 from rankbounds.errors import DataError, UsageError, did_you_mean, warn
 from rankbounds.files import pair_files
@@ -28,6 +29,10 @@ from rankbounds.phrases import counted
 
 if TYPE_CHECKING:
     from rankbounds.collection.shapes import QrelsLike
+
+RATERS = ("mean", "majority", "first")
+"""How judgments of a document by several raters become one."""
+OR_JOIN = ", or say how several raters' become one: --raters majority (in Python raters='majority')."
 
 
 class Qrels(PairTable):
@@ -42,7 +47,7 @@ class Qrels(PairTable):
     given : path, dict, frame or rows
         As in ``evaluate``: a file, ``{query: {document: grade}}``, ``{query: {document, ...}}`` (relevant documents), a
         pandas, polars or pyarrow frame, rows ``(query, document, grade)``.
-    formats, source, columns, lenient
+    formats, source, columns, lenient, raters
         As for ``read_qrels``.
 
     Attributes
@@ -87,10 +92,11 @@ class Qrels(PairTable):
         source: str | Sequence[str] | None = None,
         columns: Mapping[str, str] | None = None,
         lenient: bool = False,
+        raters: str | None = None,
     ) -> None:
         from rankbounds.collection.inputs import Reading
 
-        self.__dict__.update(vars(Reading(formats, source, columns, lenient).judgments(given)))
+        self.__dict__.update(vars(Reading(formats, source, columns, lenient, raters=raters).judgments(given)))
 
     @classmethod
     def _of_pairs(
@@ -205,13 +211,15 @@ class Qrels(PairTable):
         return {name: cls._of(table, name) for name in LabelSources.of(table).names}
 
     @classmethod
-    def _of(cls, table: Columns, source: str | Sequence[str] | None = None) -> Qrels:
+    def _of(cls, table: Columns, source: str | Sequence[str] | None = None, raters: str | None = None) -> Qrels:
+        if raters is not None:
+            table = joined_raters(table, raters, apart=source is not None)
         pairs, grade, subtopic = table.pairs, table.numbers, table.subtopics
         if table.label_sources is not None or source is not None:
             return cls._of_pairs(*LabelSources.of(table).chosen(pairs, grade, source))
         if subtopic is None:
             if not table.distinct:
-                pairs.reject_repeats("Keep one judgment for each document.")
+                pairs.reject_repeats(f"Keep one judgment for each document{OR_JOIN}")
             return cls._of_pairs(pairs, grade, strata=None if table.strata is None else Strata.of(table.strata))
         if not table.by_subtopic:
             return cls._of_pairs(pairs, grade, lambda: by_document(pairs, grade, subtopic)[2])
@@ -264,6 +272,7 @@ def read_qrels(
     columns: Mapping[str, str] | None = None,
     lenient: bool = False,
     threads: int = 1,
+    raters: str | None = None,
 ) -> Qrels:
     r"""Read judgments from a file.
 
@@ -277,6 +286,9 @@ def read_qrels(
         Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that exists.
     grade_of : mapping, optional
         The grades of words, ``{"S": 3, "A": 2, "B": 1}``; other words count as non-relevant, with a warning.
+    raters : {"mean", "majority", "first"}, optional
+        How several people's judgments of a document become one; by default they are an error. Of a tie the lowest
+        grade is the majority's.
 
     Returns
     -------
@@ -302,8 +314,9 @@ def read_qrels(
         lenient=lenient,
         threads=threads,
         words=words if grade_of else None,
+        distinct=raters is not None,
     )
-    return Qrels._of(words.put_into(found), source)
+    return Qrels._of(words.put_into(found), source, raters)
 
 
 class Words:
@@ -336,11 +349,50 @@ def as_qrels(
     grade_of: Mapping[str, float] | None = None,
     source: str | Sequence[str] | None = None,
     columns: Mapping[str, str] | None = None,
+    raters: str | None = None,
 ) -> Qrels:
     table = columns_of(given, QRELS_COLUMNS.renamed(columns), source="judgments")
     if not len(table):
         raise DataError("The judgments are empty.")
-    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), source)
+    return Qrels._of(Words(grade_of or {}, "judgments").put_into(table), source, raters)
+
+
+def joined_raters(table: Columns, how: str, *, apart: bool = False) -> Columns:
+    """Turn the judgments of a document by several raters into one; ``apart``: by those of each source."""
+    pairs, grade, name = table.pairs, table.numbers, table.pairs.source.name
+    if table.subgroups is not None or table.importance is not None:
+        raise UsageError(f"{name}: raters= joins people's grades of documents, but these are preferences or nuggets.")
+    sources = (
+        None if table.label_sources is None else Ids.of(["" if s is None else str(s) for s in table.label_sources])
+    )
+    rater = table.subtopics if apart or sources is None else sources
+    again = [] if rater is None else pairs.repeats(further=rater).tolist()
+    if again:
+        problem = f'{pairs.describe(again[0])} has two judgments by "{rater[again[0]]}".'
+        raise DataError(pairs.where(again[0]), problem, "Keep one judgment of a rater for each document.")
+    (number,) = number_pairs([pairs])
+    if apart and sources is not None:
+        names, code = sources.numbered()
+        number = number * len(names) + code
+    _, first, group = np.unique(number, return_index=True, return_inverse=True)
+    joined, known = np.full(first.size, float(POOLED_NOT_JUDGED)), np.flatnonzero(grade != POOLED_NOT_JUDGED)
+    if how == "mean":
+        judged = np.unique(group[known])
+        joined[judged] = (np.bincount(group[known], grade[known]) / np.maximum(np.bincount(group[known]), 1))[judged]
+    else:
+        levels, level = np.unique(grade[known], return_inverse=True)
+        of_level, at, times = np.unique(
+            group[known] * max(1, levels.size) + level, return_index=True, return_counts=True
+        )
+        order = np.lexsort((levels[level[at]], -times)) if how == "majority" else np.argsort(at)
+        best = order[np.unique(of_level[order] // max(1, levels.size), return_index=True)[1]]
+        joined[group[known][at[best]]] = grade[known][at[best]]
+    order = np.argsort(first)
+    rows = first[order]
+    strata = None if table.strata is None else table.strata.take(rows)
+    kept = None if not apart or sources is None else sources.take(rows)
+    one = {"subtopics": None, "strata": strata, "label_sources": kept, "distinct": kept is None}
+    return replace(table, pairs=pairs.take(rows), values=joined[order], **one)
 
 
 @dataclass(frozen=True)
@@ -388,15 +440,15 @@ class LabelSources:
             if self.number[one] == self.number[row]:
                 raise DataError(
                     f"{pairs.where(row)}: {pairs.describe(row)} has two judgments of the source "
-                    f'"{self.names[self.number[row]]}" (column "source"). Keep one.'
+                    f'"{self.names[self.number[row]]}" (column "source"). Keep one{OR_JOIN}'
                 )
             if grade[one] != grade[row]:
                 raise DataError(
                     f"{pairs.where(row)}: sources disagree on {pairs.describe(row)}: {grade[one]:g} by "
-                    f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}" (column '
-                    f'"source"). Choose one: --source {self.names[self.number[one]]} uses one source, --source '
-                    f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label (in "
-                    "Python source=)."
+                    f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}". '
+                    f"Choose one: --source {self.names[self.number[one]]} uses one source, --source "
+                    f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label, "
+                    "--raters majority all (in Python source=, raters=)."
                 )
         keep = np.delete(np.arange(len(pairs)), again)
         return pairs.take(keep), grade[keep]

@@ -223,6 +223,7 @@ def command_line(study: Study, options: Options) -> str:
         words += [options.qrels, *options.runs]
         words += [f"--formats={options.formats}"] if options.formats else []
         words += [f"--source={options.source}"] if options.source else []
+        words += [f"--raters={options.raters}"] if options.raters else []
         words += ["--columns=" + columns_argument(options.columns)] if options.columns else []
         words += ["--lenient"] if options.lenient else []
     for name, text in options.chosen or ():

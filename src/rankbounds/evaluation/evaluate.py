@@ -86,11 +86,13 @@ def evaluate(
         known ones. Without it there may be any number, and the ``low`` of AP, recall and nDCG without a depth is 0.
     source : str or sequence of str, optional
         Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that exists.
+    raters : {"mean", "majority", "first"}, optional
+        How several people's judgments of a document become one (of a tie the lowest grade); by default an error.
     formats : str or pair of str, optional
         The format of all files, or of the judgments and of the runs; by default recognised from their contents.
     columns : mapping, optional
-        The columns of tables with other names: ``{"query_id": "q", "doc_id": "d", "score": "s", "relevance":
-        "grade"}``; also ``rank``, ``source`` and ``run``, and ``expected`` and ``retrieved`` for rows with lists.
+        The columns of tables with other names: ``{"qrels.query_id": "q", "doc_id": "d", "score": "s"}``, a plain
+        name for all files; also ``relevance, rank, source, run``, and ``expected``, ``retrieved`` for rows with lists.
     lenient : bool, default False
         Leave out unusable lines, and warn with their number.
     query_ids, doc_ids : sequence of str, optional

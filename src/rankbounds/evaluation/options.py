@@ -39,6 +39,7 @@ class ReadingOptions(FileOptions, total=False):
     """How judgments and runs are read, as in ``evaluate``."""
 
     source: str | Sequence[str] | None
+    raters: str | None
 
 
 class OrderOptions(FileOptions, total=False):

@@ -62,7 +62,7 @@ def columns_of_list_table(header: list[str], get: Callable[[str], Any], names: C
         raise UsageError(f"{source}: {two} may both list the {role} documents. {names.advice(role, lists, ())}")
     ((column, cells),) = lists.items()
     question, turn = question_column(header, names), turn_column(header, names)
-    known = {*_NAMES_OF_LISTS, *map(str.lower, names.given.values()), column, question, turn}
+    known = {*_NAMES_OF_LISTS, *(str(theirs).lower() for _, theirs in names.given), column, question, turn}
     unread = [name for name in header if not known & {name, name.lower()}] if names.of_run else []
     if unread := [name for name in unread if _lists_ids(list(get(name)))]:
         warn(f"{source}: these columns hold lists of ids too, and are not read: {', '.join(unread)}.")
@@ -199,7 +199,7 @@ def _cell(cell: Any, column: str, place: Any) -> Any:
     )
 
 
-# ---- answers of Elasticsearch and OpenSearch to searches: {"hits": {"hits": [...]}}, of _msearch under "responses" ----
+# ---- answers of search engines: {"hits": {"hits": [...]}}, of _msearch under "responses" ----
 
 
 def answers_in(given: Any) -> Mapping[Any, Any] | list[Any] | None:
@@ -234,8 +234,8 @@ def hits_by_query(
     if not isinstance(answers, Mapping):
         if query_ids is None:
             warn(
-                f"{source}: answers to searches do not name their queries, so these are numbered from 1 in the order of "
-                "the answers. Write {query: answer}, or give query_ids=[...] in Python, to name them."
+                f"{source}: answers to searches do not name their queries, so these are numbered from 1 in their "
+                "order. Write {query: answer}, or give query_ids=[...] in Python, to name them."
             )
         queries = list(range(1, len(answers) + 1) if query_ids is None else query_ids)
         if len(queries) != len(answers) or len({*map(str, queries)}) < len(queries):

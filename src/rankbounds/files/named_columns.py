@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -57,7 +57,7 @@ class ColumnNames:
     query: tuple[str, ...] = (*QUERY_NAMES, "query text", "query_text")
     doc: tuple[str, ...] = (*DOC_NAMES, "doc id")
     rank: tuple[str, ...] = ("rank",)
-    source: tuple[str, ...] = ("source",)
+    source: tuple[str, ...] = ("source", "rater", "rater_id", "annotator", "assessor")
     """Who or what made a label: people, a language model, clicks."""
     run: tuple[str, ...] = ("run", "run_id", "system", "tag")
     subtopic: tuple[str, ...] = ("subtopic", "subtopic_id", "nugget", "nugget_id", "judgment_group")
@@ -67,7 +67,7 @@ class ColumnNames:
     """The part of the pool that a document was drawn from for judging, or could have been."""
     lists: tuple[str, ...] = ()
     """The user's name of the column that lists the documents of a question."""
-    given: Mapping[str, str] = field(default_factory=dict)
+    given: tuple[tuple[str, str], ...] = ()
     """All columns that the user named, for judgments and for runs."""
     called: str = ""
     """Our name of the value, where a user's table has another one for it."""
@@ -89,7 +89,7 @@ class ColumnNames:
         return self.what == "run"
 
     def renamed(self, columns: Mapping[str, str] | None) -> ColumnNames:
-        """With a user's own names: ``{"qrels.query_id": "q", "doc_id": "d"}``; a plain key serves both kinds of files."""
+        """With a user's own names: ``{"qrels.query_id": "q", "doc_id": "d"}``; a plain key serves all files."""
         if not columns:
             return self
         known, side = [*CANONICAL, *NAMED_ALONE], SIDES.get(self.what, "")
@@ -102,17 +102,17 @@ class ColumnNames:
         listed = "expected" if self.of_judgments else "retrieved"
         for name, ours in ((self.value_name, "value"), (listed, "lists")):
             own |= {ours: (mine[name],)} if name in mine else {}
-        return replace(self, **own, given=dict(columns), called=self.value_name)
+        return replace(self, **own, given=tuple(columns.items()), called=self.value_name)
 
     def advice(self, ours: str, columns: Iterable[str], others: Iterable[str]) -> str:
         """How to name the first of the columns that is none of the others, as a shell and Python take it."""
         if self.what not in SIDES or ours not in ("query_id", "doc_id", *NAMED_ALONE):
             return "Rename it."
         side = SIDES[self.what]
-        mine = {str(theirs).lower() for key, theirs in self.given.items() if key.startswith(side) or "." not in key}
+        mine = {str(theirs).lower() for key, theirs in self.given if key.startswith(side) or "." not in key}
         own = next((name for name in columns if name.lower() not in {*others, *mine}), "NAME")
         key = side + ours if ours in ("query_id", "doc_id") else ours
-        merged = {**self.given, key: own}
+        merged = {**dict(self.given), key: own}
         return f"Say which one it is: --columns {shlex.quote(columns_argument(merged))} (in Python columns={merged!r})."
 
 

@@ -67,6 +67,7 @@ QRELS_OF_STRATA = Layout(5, query=0, doc=2, value=4, description="topic 0 docume
 PREFERENCES_LAYOUT = Layout(5, query=0, doc=3, value=4, description="topic group subgroup document level")
 """Preferences: of two documents of a subgroup the one of the higher level is preferred."""
 KEEP_ONE_LINE = "Keep one of the two lines, or pass --lenient to keep the first."
+KEEP_ONE_GRADE = KEEP_ONE_LINE.replace(".", ", or --raters majority where several people judged.")
 
 
 def read_lines(
@@ -96,7 +97,7 @@ def read_lines(
     repeated = subtopic is not None and (subgroup is not None or repeated_keys(pairs.keys).size > 0)
     if subgroup is not None:
         pass  # a document may stand in several subgroups: repeats are seen where levels become preferences
-    elif lenient:
+    elif lenient and not (distinct and subtopics):
         again = pairs.repeats(further=subtopic if repeated else None)
         if again.size:
             problems.add(REPEATED, again.size, [_repeated(pairs, row) for row in again[: problems.most].tolist()])
@@ -105,7 +106,7 @@ def read_lines(
             pairs, value = pairs.take(keep), value[keep]
             subtopic = None if subtopic is None else subtopic.take(keep)
     elif not distinct:
-        pairs.reject_repeats(KEEP_ONE_LINE, threads, subtopic if repeated else None)
+        pairs.reject_repeats(KEEP_ONE_GRADE if subtopics else KEEP_ONE_LINE, threads, subtopic if repeated else None)
     if warns:
         problems.warn(text.name)
     if not len(pairs):

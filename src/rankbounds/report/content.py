@@ -57,7 +57,7 @@ PAIR_COLUMNS = ("difference", "p_value", "p_adjusted", "ci_low", "ci_high", "cer
 TESTED = ("test", "correction", "alpha", "confidence", "resamples", "seed")
 OPTIONS = {name: one.default for each in (Reading, Assumptions) for name, one in signature(each).parameters.items()}
 """Options of ``evaluate`` that a report takes, with their defaults."""
-NAMED_OPTIONS = (*(name for name in ASSUMPTIONS if name != "ties_key"), "source", "lenient")
+NAMED_OPTIONS = (*(name for name in ASSUMPTIONS if name != "ties_key"), "source", "raters", "lenient")
 CHANCES = ("probability", "probability_of_other")
 IN_MEMORY = "in memory"
 SYSTEM_KEYS = (

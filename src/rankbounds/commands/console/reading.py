@@ -84,6 +84,12 @@ READING = group_under(
         "use the judgments of this source; for several (a,b), the first source that judged the document",
         about_runs=True,
     ),
+    Option(
+        "--raters HOW",
+        "how several people's judgments become one: their mean, the majority's (of a tie the lowest), or the first",
+        words=("mean", "majority", "first"),
+        about_runs=True,
+    ),
     explained_by="evaluate",
 )
 READING_RUNS = READING[:3]
@@ -154,6 +160,7 @@ def reading_from(options: Options) -> Reading:
         given.get("lenient", False),
         processors(),
         gain_rule(given.get("gain")),
+        raters=given.get("raters"),
     )
 
 
