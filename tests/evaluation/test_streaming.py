@@ -6,7 +6,6 @@ import gzip
 import importlib
 import itertools
 import json
-import os
 import random
 import re
 import subprocess
@@ -25,8 +24,6 @@ from rankbounds.cli import main
 from rankbounds.collection.inputs import run_in
 from rankbounds.errors import DataError
 from rankbounds.evaluation.engines import streaming
-from rankbounds.evaluation.engines.streaming import scratch_folder
-from rankbounds.files import topic_batches
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.topic_batches import LargeFile
 from same_outcome import assert_same_outcome, streamed
@@ -93,7 +90,6 @@ def assert_same(found, expected):
         assert ours.tie_range == pytest.approx(theirs.tie_range)
 
 
-@pytest.mark.parametrize("order", ["grouped", "mixed"])
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
@@ -103,17 +99,16 @@ def assert_same(found, expected):
         ("plain", {"ties": "stated"}),
     ],
 )
-def test_scores_are_those_of_memory(tmp_path, order, kind, options):
-    files = written(tmp_path, *lines(1, topics=30, order=order), kind)
+def test_scores_are_those_of_memory(tmp_path, kind, options):
+    files = written(tmp_path, *lines(1, topics=30), kind)
     expected = rb.evaluate(*files, MEASURES, **options)
     for memory in (1 << 16, 1 << 19):
-        assert_same(evaluate_stream(*files, MEASURES, memory=memory, scratch=tmp_path, **options), expected)
+        assert_same(evaluate_stream(*files, MEASURES, memory=memory, **options), expected)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["qrels", "run"]
 
 
-@pytest.mark.parametrize("order", ["grouped", "mixed"])
-def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path, order):
-    qrels, run = lines(1, topics=20, order=order)
+def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path):
+    qrels, run = lines(1, topics=20)
     alike = [re.sub("doc-number", "number", line) for line in run]
     files = written(tmp_path, qrels, alike, "plain")
     (sentence,) = (told for told in rb.evaluate(*files, "AP").notes() if "documents is judged" in told)
@@ -122,14 +117,14 @@ def test_a_run_without_judged_documents_is_told_as_in_memory(tmp_path, order):
     assert [told.partition("documents such as")[0] for told in found.notes() if "is judged" in told] == [expected]
     judged = {tuple(line.split()[:3:2]) for line in qrels}
     known = [line for line in run if tuple(line.split()[:3:2]) in judged][-1:]
-    files = written(tmp_path, qrels, [*alike, *known], "plain")
+    mended = [one if one in known else other for one, other in zip(run, alike, strict=True)]
+    files = written(tmp_path, qrels, mended, "plain")
     assert not any("is judged" in told for told in evaluate_stream(*files, "AP", memory=1 << 16).notes())
 
 
-@pytest.mark.parametrize("order", ["grouped", "mixed"])
-def test_lenient_reading_is_that_of_memory(tmp_path, order):
-    """Broken lines come first in many pieces and parts, and some topics have no other line."""
-    qrels, run = lines(8, order=order)
+def test_lenient_reading_is_that_of_memory(tmp_path):
+    """Broken lines come first in many pieces, and some topics have no other line."""
+    qrels, run = lines(8)
     broken = random.Random(9)
     for content, spoilt in (
         (qrels, "bad-{} 0 d"),
@@ -139,9 +134,11 @@ def test_lenient_reading_is_that_of_memory(tmp_path, order):
     ):
         for topic in range(100, 160):
             content.insert(broken.randrange(1, len(content)), spoilt.format(topic))
-        if order == "grouped":
-            first = content[0]
-            content.sort(key=lambda line: (line is not first, line.split()[0], len(line.split())))
+        first = content[0]
+        begins = first.split()[0]
+        content.sort(
+            key=lambda line: (line.split()[0] != begins, line is not first, line.split()[0], len(line.split()))
+        )
     files = written(tmp_path, qrels, run, "plain")
     with pytest.warns(rb.RankboundsWarning) as told:
         found = evaluate_stream(*files, MEASURES, memory=1 << 16, lenient=True)
@@ -165,9 +162,8 @@ def test_a_file_of_broken_lines_is_told(tmp_path, spoilt):
         evaluate_stream(*files.values(), MEASURES, memory=1 << 16, lenient=True)
 
 
-@pytest.mark.parametrize("order", ["grouped", "mixed"])
-def test_ties_by_a_key_of_ones_own(tmp_path, order):
-    files = written(tmp_path, *lines(6, topics=20, order=order), "plain")
+def test_ties_by_a_key_of_ones_own(tmp_path):
+    files = written(tmp_path, *lines(6, topics=20), "plain")
     key = {f"doc-number-{number}": (number * 37) % 101 for number in range(300)}
     found = evaluate_stream(*files, MEASURES, memory=1 << 16, ties_key=key)
     assert_same(found, rb.evaluate(*files, MEASURES, ties_key=key))
@@ -226,7 +222,6 @@ def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
     assert_same(evaluate_stream(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
 
 
-@pytest.mark.parametrize("order", ["grouped", "mixed"])
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -235,8 +230,8 @@ def test_a_topic_larger_than_a_piece_is_held_whole(tmp_path):
         ("{twice}", "is listed twice"),
     ],
 )
-def test_errors_name_the_line_of_the_file(tmp_path, line, told, order):
-    qrels, run = lines(3, order=order)
+def test_errors_name_the_line_of_the_file(tmp_path, line, told):
+    qrels, run = lines(3)
     at = len(run) * 3 // 4
     while run[at].split()[0] == run[at - 1].split()[0] == run[at + 1].split()[0]:
         at += 1
@@ -265,6 +260,20 @@ def test_what_cannot_be_read_in_pieces(tmp_path):
         evaluate_stream(qrels, tmp_path / "p")
 
 
+@pytest.mark.parametrize("kind", ["plain", "gzip", "parquet"])
+def test_topics_that_do_not_stand_together_are_refused_with_what_to_do(tmp_path, command, kind):
+    qrels, run = lines(1, topics=30, order="mixed")
+    files = written(tmp_path, qrels, run, kind)
+    code, out, err = command("evaluate", *files, "--engine", "stream", "--memory", "64K")
+    assert (code, out) == (3, "")
+    told = r'rankbounds: .*run: the rows of topic "\d+" do not stand together, as reading in pieces needs\. '
+    todo = r"Sort the file by topic once \(TREC files: sort -s -k1,1 FILE\), or evaluate in memory \(--engine local\)"
+    assert re.match(told + todo, err)
+    if kind == "plain":
+        (tmp_path / "run").write_text("".join(sorted(f"{line}\n" for line in run)))
+        assert_same(evaluate_stream(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
+
+
 def test_command(tmp_path, capsys):
     files = [str(path) for path in written(tmp_path, *lines(5), "plain")]
     main(["evaluate", *files, "--format", "json", "-q", "--engine", "local"])
@@ -279,8 +288,8 @@ def test_command(tmp_path, capsys):
 
 
 def test_lines_that_begin_with_control_characters_are_scored(tmp_path):
-    """To the reader whatever is no greater than a blank is one; so it is where lines are split by topic."""
-    qrels, run = lines(11, order="mixed")
+    """To the reader whatever is no greater than a blank is one; so it is where pieces begin."""
+    qrels, run = lines(11)
     spoilt = [f"{chr(code)}{line}" for line, code in zip(run, range(1, 32), strict=False) if chr(code) not in "\n\r"]
     files = written(tmp_path, qrels, spoilt, "plain")
     assert_same(evaluate_stream(*files, MEASURES, memory=1 << 16), rb.evaluate(*files, MEASURES))
@@ -328,19 +337,18 @@ def mutated(content, mutations):
 
 @given(
     seed=st.integers(0, 99),
-    order=st.sampled_from(["grouped", "mixed"]),
     qrels=MUTATIONS,
     run=MUTATIONS,
     lenient=st.booleans(),
 )
-@example(seed=0, order="grouped", qrels=[], run=[("cut", 0, b"")], lenient=False)
-@example(seed=0, order="grouped", qrels=[], run=[("cut", 0, b""), ("insert", 0, b"\x01")], lenient=False)
-@example(seed=0, order="grouped", qrels=[("cut", 0, b""), ("insert", 0, b"\n")], run=[], lenient=True)
-@example(seed=0, order="mixed", qrels=[("line", 900, b"\x01")], run=[("line", 900, b"\xef\xbb\xbf")], lenient=False)
-@example(seed=0, order="grouped", qrels=[("insert", 0, b"\x00")], run=[("insert", 0, b"\x00")], lenient=False)
+@example(seed=0, qrels=[], run=[("cut", 0, b"")], lenient=False)
+@example(seed=0, qrels=[], run=[("cut", 0, b""), ("insert", 0, b"\x01")], lenient=False)
+@example(seed=0, qrels=[("cut", 0, b""), ("insert", 0, b"\n")], run=[], lenient=True)
+@example(seed=0, qrels=[("line", 900, b"\x01")], run=[("line", 900, b"\xef\xbb\xbf")], lenient=False)
+@example(seed=0, qrels=[("insert", 0, b"\x00")], run=[("insert", 0, b"\x00")], lenient=False)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_same_bytes_have_the_same_outcome(tmp_path, seed, order, qrels, run, lenient):
-    contents = [("\n".join(part) + "\n").encode() for part in lines(seed, topics=12, order=order)]
+def test_the_same_bytes_have_the_same_outcome(tmp_path, seed, qrels, run, lenient):
+    contents = [("\n".join(part) + "\n").encode() for part in lines(seed, topics=12)]
     spoilt = [mutated(content, each) for content, each in zip(contents, (qrels, run), strict=True)]
     assert_same_outcome([streamed], *spoilt, tmp_path, lenient=lenient)
 
@@ -398,25 +406,11 @@ def test_a_long_line_costs_what_its_bytes_cost(tmp_path):
     (tmp_path / "qrels").write_text("1 0 d 1\n")
     (tmp_path / "run").write_text(
         f"1 Q0 {'x' * 30_000_000} 1 2.0 t\n1 Q0 d 2 1.0 t\n{' ' * 3_000_000}{'t' * 3_000_000} Q0 d 1 1.0 t\n"
-        "2 Q0 d 1 1.0 t\n1 Q0 e 3 0.5 t\n"  # topics do not stand together: the file is split by them
+        "2 Q0 d 1 1.0 t\n"
     )
     with machine.within(100), pytest.warns(rb.RankboundsWarning, match="topics without judgments"):
         scores = evaluate_stream(tmp_path / "qrels", tmp_path / "run", ["RR"], memory=1 << 16)
     assert scores.value.tolist() == [[[0.5]]]
-
-
-def test_no_scratch_stays_behind_an_interruption(tmp_path):
-    files = written(tmp_path, *lines(14), "plain")
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-
-    def stop(_done, _of):
-        assert list(scratch.iterdir())
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        rb.evaluate(*files, "AP", engine="stream", memory=1 << 16, scratch=scratch, progress=stop)
-    assert not list(scratch.iterdir())
 
 
 MEASURED = """
@@ -450,102 +444,15 @@ TWICE = TWICE.replace("print(", "except rankbounds.DataError as error: print(err
 def test_a_run_written_twice_takes_the_memory_that_is_promised(tmp_path):
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text("1 0 d 1\n")
-    content = "".join(f"{topic} Q0 document-{doc} 1 1 t\n" for topic in range(300) for doc in range(1000))
+    lines_of = ["".join(f"{topic} Q0 document-{doc} 1 1 t\n" for doc in range(1000)) for topic in range(300)]
     taken = []
     for times in (1, 2):
-        run.write_text((content if times > 1 else content.replace("document-", "document")) + content)
+        run.write_text("".join(one + (one if times > 1 else one.replace("document-", "document")) for one in lines_of))
         command = [sys.executable, "-c", TWICE, str(qrels), str(run)]
         *told, peak = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-        assert [one.partition(": ")[0] for one in told] == [f"{run}:300001"] * (times - 1)
+        assert [one.partition(": ")[0] for one in told] == [f"{run}:1001"] * (times - 1)
         taken.append(int(peak) * 1024)
     assert taken[1] - taken[0] < 16 << 20
-
-
-def test_the_first_repeat_of_many_parts_is_found_in_one_reading(tmp_path, monkeypatch):
-    lines = [f"{topic} Q0 document-{doc} 1 1 t\n" for topic in range(300) for doc in range(150)]
-    file = LargeFile(str(tmp_path / "run"), RUN_COLUMNS, 1 << 17)
-    (tmp_path / "run").write_text("".join(lines * 2))
-    readings, read = [], topic_batches.blocks_of_lines
-
-    def counted(path, size):
-        readings.append(size)
-        return read(path, size)
-
-    monkeypatch.setattr(topic_batches, "blocks_of_lines", counted)
-    with scratch_folder(tmp_path) as scratch:
-        error = file.first_error(scratch)
-    assert (error.place.line, error.problem) == (45_001, 'document "document-0" of topic "0" is listed twice.')
-    parts = file.size() // file.piece_bytes
-    assert len([size for size in readings if size != 1 << 16]) < 5 < parts  # first lines are read again, and are short
-
-
-FULL = """
-import resource, sys
-from rankbounds.cli import main
-resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 10, 1 << 10))
-sys.exit(main(["evaluate", sys.argv[1], sys.argv[2], "-m", "AP", "--engine", "stream", "--memory", "64K"]))
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="limits are set otherwise there")
-@pytest.mark.parametrize("kind", ["plain", "parquet"])
-def test_a_full_scratch_folder_is_named_with_what_to_do(tmp_path, kind):
-    qrels, run = lines(1, topics=200, order="mixed")
-    files = written(tmp_path, qrels[:5], run, kind)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    ended = subprocess.run(
-        [sys.executable, "-c", FULL, *map(str, files)],
-        env=os.environ | {"TMPDIR": str(scratch)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (ended.returncode, ended.stdout) == (3, "")
-    assert re.fullmatch(
-        rf"rankbounds: {scratch}: a copy of {tmp_path / 'run'} that is sorted by topic cannot be written here "
-        r"\(File too large.*\)\. Free some space, or name another folder: scratch= in Python, the variable TMPDIR for "
-        r"commands\.\n",
-        ended.stderr,
-    )
-    assert not list(scratch.iterdir())
-
-
-LIMITED = """
-import resource, sys
-import rankbounds as rb
-resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
-scores = rb.evaluate(sys.argv[1], sys.argv[2], "AP", engine="stream", memory=1 << 16)
-assert scores.to_dict() == rb.evaluate(sys.argv[1], sys.argv[2], "AP").to_dict()
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="limits are set otherwise there")
-def test_parts_may_be_more_than_files_that_are_open(tmp_path):
-    rows = np.random.default_rng(1).permutation(20_000)
-    (tmp_path / "run").write_text("".join(f"{row % 500} Q0 document-{row} 1 {row} tag\n" for row in rows.tolist()))
-    judged = rows[:900].tolist()
-    (tmp_path / "qrels").write_text("".join(f"{row % 500} 0 document-{row} {row % 2}\n" for row in judged))
-    ended = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(tmp_path / "qrels"), str(tmp_path / "run")], capture_output=True, text=True
-    )
-    assert ended.returncode == 0, ended.stderr
-
-
-def test_lines_of_many_parts_are_found_in_the_file(tmp_path):
-    """Every line is in one part, with the others of its topic in their order, and an error names its line."""
-    lines = [f"{row % 97} Q0 d{row} 1 {row} tag" for row in range(3000)]
-    path = tmp_path / "run"
-    path.write_text("\n".join([*lines, lines[1234]]) + "\n")
-    file = LargeFile(str(path), RUN_COLUMNS, 1 << 12)
-    parts = file.split(40, tmp_path)
-    held = [part.read_text().splitlines() if part else [] for part in parts]
-    assert sorted(itertools.chain(*held)) == sorted([*lines, lines[1234]])
-    topics = [{line.split()[0] for line in part} for part in held]
-    assert sum(map(len, topics)) == 97
-    for part in held:
-        rows = [int(line.split()[4]) for line in part if line != lines[1234]]
-        assert rows == sorted(rows)
-    assert sorted(int(part.name) for part in parts[0].parent.iterdir()) == list(range(40))
-    with pytest.raises(DataError, match=r"run:(1235|3001)"):
-        [file.part(part) for part in parts]
 
 
 @pytest.mark.parametrize("kind", ["gzip", "bz2", "lzma"])

@@ -107,7 +107,7 @@ def test_elasticsearch_requests_and_responses(tmp_path):
     assert rb.read_qrels(response).to_dict() == {"amsterdam_query": {"doc2": 3.0}, "berlin_query": {"doc1": 1.0}}
     assert rb.evaluate(request, response, "RR").mean().value == pytest.approx(0.75)
     assert rb.read_run(written(tmp_path / "wrapped", {"rank_eval": RESPONSE})).to_dict() == run.to_dict()
-    with pytest.raises(rb.DataError, match="request to _rank_eval, which holds judgments"):
+    with pytest.raises(rb.DataError, match="this holds judgments; a run is in a response to _rank_eval"):
         rb.read_run(request)
 
 

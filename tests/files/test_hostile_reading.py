@@ -320,4 +320,4 @@ class TestWords:
 
     def test_a_format_without_runs_names_the_file(self, tmp_path, capsys, qrels):
         (tmp_path / "list").write_text('{"judgmentRatings": []}')
-        assert "list: the format opensearch" in refused(capsys, "evaluate", qrels, tmp_path / "list")
+        assert "list: this holds judgments; a run is in" in refused(capsys, "evaluate", qrels, tmp_path / "list")

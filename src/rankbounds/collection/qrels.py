@@ -362,37 +362,33 @@ def joined_raters(table: Columns, how: str, *, apart: bool = False) -> Columns:
     pairs, grade, name = table.pairs, table.numbers, table.pairs.source.name
     if table.subgroups is not None or table.importance is not None:
         raise UsageError(f"{name}: raters= joins people's grades of documents, but these are preferences or nuggets.")
-    sources = (
-        None if table.label_sources is None else Ids.of(["" if s is None else str(s) for s in table.label_sources])
-    )
-    rater = table.subtopics if apart or sources is None else sources
-    again = [] if rater is None else pairs.repeats(further=rater).tolist()
-    if again:
-        problem = f'{pairs.describe(again[0])} has two judgments by "{rater[again[0]]}".'
+    sources = None if table.label_sources is None else LabelSources.of(table)
+    raters = table.subtopics if sources is None or apart else Ids.of(sources.names).take(sources.number)
+    if raters is not None and (again := pairs.repeats(further=raters).tolist()):
+        problem = f'{pairs.describe(again[0])} has two judgments by "{raters[again[0]]}".'
         raise DataError(pairs.where(again[0]), problem, "Keep one judgment of a rater for each document.")
     (number,) = number_pairs([pairs])
     if apart and sources is not None:
-        names, code = sources.numbered()
-        number = number * len(names) + code
+        number = number * len(sources.names) + sources.number
     _, first, group = np.unique(number, return_index=True, return_inverse=True)
     joined, known = np.full(first.size, float(POOLED_NOT_JUDGED)), np.flatnonzero(grade != POOLED_NOT_JUDGED)
     if how == "mean":
-        judged = np.unique(group[known])
-        joined[judged] = (np.bincount(group[known], grade[known]) / np.maximum(np.bincount(group[known]), 1))[judged]
+        times = np.bincount(group[known], minlength=first.size)
+        total = np.bincount(group[known], grade[known], first.size)
+        joined[times > 0] = total[times > 0] / times[times > 0]
     else:
-        levels, level = np.unique(grade[known], return_inverse=True)
-        of_level, at, times = np.unique(
-            group[known] * max(1, levels.size) + level, return_index=True, return_counts=True
-        )
-        order = np.lexsort((levels[level[at]], -times)) if how == "majority" else np.argsort(at)
-        best = order[np.unique(of_level[order] // max(1, levels.size), return_index=True)[1]]
-        joined[group[known][at[best]]] = grade[known][at[best]]
+        if how == "majority":
+            level = np.unique(grade, return_inverse=True)[1]
+            _, same, times = np.unique(group * len(pairs) + level, return_inverse=True, return_counts=True)
+            known = known[np.lexsort((grade[known], -times[same[known]]))]
+        found, at = np.unique(group[known], return_index=True)
+        joined[found] = grade[known[at]]
     order = np.argsort(first)
     rows = first[order]
+    kept = None if not apart or sources is None else [sources.names[at] for at in sources.number[rows].tolist()]
     strata = None if table.strata is None else table.strata.take(rows)
-    kept = None if not apart or sources is None else sources.take(rows)
-    one = {"subtopics": None, "strata": strata, "label_sources": kept, "distinct": kept is None}
-    return replace(table, pairs=pairs.take(rows), values=joined[order], **one)
+    table = replace(table, subtopics=None, strata=strata, label_sources=kept, distinct=kept is None)
+    return replace(table, pairs=pairs.take(rows), values=joined[order])
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,15 +30,12 @@ class Source:
     unit: str = "entry"
     before: int = 0
     """How many lines or rows of the file come before these."""
-    line_in_file: Callable[[int], int] | None = None
-    """Finds the line of the file that a line is, where these are scattered over it."""
 
     def where(self, pairs: Pairs, row: int) -> Place:
         """The file and the line when the pairs were read from lines of text."""
         if self.unit == "line":
             text = pairs.docs.text[: int(pairs.docs.start[row])]
-            line = self.before + int(np.count_nonzero(text == 10)) + 1
-            return Place(self.name, line if self.line_in_file is None else self.line_in_file(line))
+            return Place(self.name, self.before + int(np.count_nonzero(text == 10)) + 1)
         return self.place(row)
 
     def place(self, row: int) -> Place:

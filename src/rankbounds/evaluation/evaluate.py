@@ -24,10 +24,10 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RBP(p=0.8)", "P@10", "RR")
 
 ENGINE_OPTIONS: dict[str, frozenset[str]] = {
     "local": frozenset({"threads", "progress", "observe"}),
-    "stream": frozenset({"threads", "progress", "memory", "scratch"}),
+    "stream": frozenset({"threads", "progress", "memory"}),
     "spark": frozenset({"master"}),
 }
-OF_ENGINES = ("progress", "observe", "memory", "scratch", "master")
+OF_ENGINES = ("progress", "observe", "memory", "master")
 
 
 @shows_options(EvaluateOptions)
@@ -113,8 +113,6 @@ def evaluate(
         Spark, which also takes its own frames and paths on its file systems.
     memory : int or str, optional
         With ``engine="stream"``: how much to hold at a time, such as ``"512M"``.
-    scratch : path, optional
-        With ``engine="stream"``: where to put temporary files.
     master : str, optional
         With ``engine="spark"``: the cluster, such as ``"spark://host:7077"``, where no session of Spark runs yet.
 
@@ -153,7 +151,7 @@ def evaluate(
     _check_engine(engine, options)
     own: dict[str, Any] = {**options}
     preparation = own.pop("preparation", None)
-    progress, observe, memory, scratch, master = (own.pop(name, None) for name in OF_ENGINES)
+    progress, observe, memory, master = (own.pop(name, None) for name in OF_ENGINES)
     assumptions, reading = chosen_options(own, threads=1 if engine == "spark" else None)
     scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
     assumptions.check(scoring.measures, in_memory=engine == "local")
@@ -166,7 +164,7 @@ def evaluate(
     if engine == "stream" and runs is not None:
         from rankbounds.evaluation.engines import streaming
 
-        return streaming.score(qrels, runs, scoring, reading, memory, scratch, progress)
+        return streaming.score(qrels, runs, scoring, reading, memory, progress)
     facts = TopicFacts(reading.judgments(qrels), assumptions.gain)
     jobs = reading.runs_to_read(runs, qrels)
     if preparation:

@@ -7,7 +7,6 @@ option that the function cannot honour is refused with a reason.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature, signature
 from typing import Any, TypedDict, TypeVar
@@ -80,7 +79,6 @@ class EvaluateOptions(Options, total=False):
     progress: Callable[[int, int], None] | None
     observe: Callable[[int, Rankings], None] | None
     memory: int | str | None
-    scratch: str | os.PathLike[str] | None
     master: str | None
 
 

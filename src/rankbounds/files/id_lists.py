@@ -249,14 +249,26 @@ def hits_by_query(
             reason = reason.get("reason") or reason if isinstance(reason, Mapping) else reason
             problem = f'the answer to query "{query}" holds no hits: {str(reason)[:100]!r}.'
             raise DataError(source, problem, "Send this search again, or leave it out.")
-        found[query], homes = answer["hits"]["hits"], dict[str, Any]()
-        for hit in found[query]:
-            if not isinstance(hit, Mapping) or "_id" not in hit:
-                raise DataError(source, f'a hit of query "{query}" has no "_id": {shown_value(hit)[:100]}.')
-            if homes.setdefault(str(hit["_id"]), hit.get("_index")) != hit.get("_index"):
-                problem = f'the _id "{hit["_id"]}" of query "{query}" comes from two indices.'
-                raise DataError(source, problem, "Documents are identified by _id; evaluate the indices separately.")
+        found[query] = answer["hits"]["hits"]
+    by_id([(query, hit) for query, hits in found.items() for hit in hits], source)
     return found
+
+
+def id_checked(hit: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(hit, Mapping) or "_id" not in hit:
+        raise DataError(name, f'a document has no "_id": {shown_value(hit)[:100]}.')
+    return hit
+
+
+def by_id(rows: list[Any], name: str) -> list[tuple[Any, ...]]:
+    home: dict[tuple[str, str], str] = {}
+    for query, hit, *_ in rows:
+        doc, index = id_checked(hit, name)["_id"], str(hit.get("_index", ""))
+        first = home.setdefault((str(query), str(doc)), index)
+        if first != index:
+            problem = f'the _id "{doc}" of query "{query}" comes from two indices ("{first}" and "{index}").'
+            raise DataError(name, problem, "Documents are identified by _id; evaluate the indices separately.")
+    return [(query, hit["_id"], *rest) for query, hit, *rest in rows]
 
 
 # ---- entries ----

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankbounds.errors import DataError
-from rankbounds.files.id_lists import answers_in, is_hit
+from rankbounds.files.id_lists import answers_in, by_id, id_checked, is_hit
 from rankbounds.files.named_columns import QRELS_COLUMNS, RUN_COLUMNS, Columns
 from rankbounds.files.objects import columns_of
 
@@ -122,8 +122,8 @@ def _elasticsearch_judgments(content: Any, name: str) -> Columns:
     else:
         for number, request in enumerate(content.get("requests", []), 1):
             query = number if request.get("id") is None else request["id"]
-            rated += [(query, hit, _hit(hit, name).get("rating")) for hit in request.get("ratings", [])]
-    return Columns.of_rows(_by_id(rated, name), "rating", name, "no rating of a document was found here.")
+            rated += [(query, hit, id_checked(hit, name).get("rating")) for hit in request.get("ratings", [])]
+    return Columns.of_rows(by_id(rated, name), "rating", name, "no rating of a document was found here.")
 
 
 def _elasticsearch_run(content: Any, name: str) -> Columns:
@@ -131,34 +131,14 @@ def _elasticsearch_run(content: Any, name: str) -> Columns:
         return _nested_run(content, name)
     content = _ranking_evaluation(content)
     if not isinstance(content.get("details"), dict):
-        raise DataError(name, "this is a request to _rank_eval, which holds judgments; a run is in the response to it.")
+        raise DataError(name, "this holds judgments; a run is in a response to _rank_eval, or in answers to searches.")
     found: list[tuple[Any, Any, Any, int]] = []
     for query, detail in content["details"].items():
         hits = [one["hit"] for one in detail.get("hits", [])]
         scored = all(hit.get("_score") is not None for hit in hits)
         for rank, hit in enumerate(hits, 1):
             found.append((query, hit, hit["_score"] if scored else float(len(hits) - rank + 1), rank))
-    return Columns.of_rows(_by_id(found, name), "_score", name, "no score of a document was found here.")
-
-
-def _hit(hit: Any, name: str) -> dict[str, Any]:
-    if not isinstance(hit, dict) or "_id" not in hit:
-        raise DataError(name, f'a document has no "_id": {hit!r}.')
-    return hit
-
-
-def _by_id(rows: list[Any], name: str) -> list[tuple[Any, ...]]:
-    home: dict[tuple[str, str], str] = {}
-    for query, hit, *_ in rows:
-        doc, index = _hit(hit, name)["_id"], str(hit.get("_index", ""))
-        first = home.setdefault((str(query), str(doc)), index)
-        if first != index:
-            raise DataError(
-                name,
-                f'the _id "{doc}" of query "{query}" comes from two indices ("{first}" and '
-                f'"{index}"). Documents are identified by _id; evaluate the indices separately.',
-            )
-    return [(query, hit["_id"], *rest) for query, hit, *rest in rows]
+    return Columns.of_rows(by_id(found, name), "_score", name, "no score of a document was found here.")
 
 
 # ---- OpenSearch's Search Relevance Workbench: judgment lists as they are imported, or as the plugin returns them ----
@@ -190,18 +170,12 @@ def _opensearch_judgments(content: Any, name: str) -> Columns:
     return Columns.of_rows(rows, "rating", name, "these judgment lists hold no rating.", "label_sources")
 
 
-def _opensearch_run(content: Any, name: str) -> Columns:
-    if answers_in(content) is None:
-        raise DataError(name, "the format opensearch holds a run in answers to searches, and these are none.")
-    return _nested_run(content, name)
-
-
 IN_JSON = {
     "opensearch": Format(
         "judgment lists of the Search Relevance Workbench, answers to searches",
         lambda content: next(_judgment_lists(content), None) is not None,
         _opensearch_judgments,
-        _opensearch_run,
+        _elasticsearch_run,
     ),
     "elasticsearch": Format(
         "_rank_eval requests and responses, answers to searches",

@@ -1,7 +1,6 @@
 """Large files of runs in pieces of whole topics, in bounded memory.
 
-A file with contiguous topics is read once. Any other is first split into several files on disk, each with whole topics,
-by a hash of the topic. TREC files (also compressed) and Parquet are supported.
+The lines of each topic must stand together. TREC files (also compressed) and Parquet are supported.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ import contextlib
 import itertools
 import math
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,17 +18,18 @@ from typing import IO, Any
 
 import numpy as np
 
-from rankbounds.arrays import Ints, Words
-from rankbounds.columns.ids import PADDING, Ids, past
-from rankbounds.columns.pairs import Source
+from rankbounds.arrays import Words
+from rankbounds.columns.ids import PADDING, Ids
+from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import DataError, Place, UsageError
 from rankbounds.files import named_columns, parquet, trec
 from rankbounds.files.compression import is_compressed
 from rankbounds.files.formats import recognise
-from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems, line_of
+from rankbounds.files.leniency import REPEATED, LeftOut, LeftOutWarning, Problems
 from rankbounds.files.named_columns import ColumnNames, Columns
-from rankbounds.files.objects import columns_of, ids_of_series
-from rankbounds.files.opening import STANDARD_INPUT, Text, changed, stream, text_of
+from rankbounds.files.objects import columns_of
+from rankbounds.files.opening import STANDARD_INPUT, Text, stream, text_of
+from rankbounds.files.records import field_lines
 from rankbounds.files.trec import Layout, NothingReadError
 
 READ_BYTES = 1 << 26
@@ -116,15 +115,6 @@ def inner_text(path: str, content: bytes, before: int) -> Text:
     return replace(text_of(path, ended, before), begin=PADDING)
 
 
-def queries_of(text: Text) -> tuple[Ints, Ids]:
-    """Return which lines of a text hold data, and the topic of each, with the reader's notion of blanks."""
-    line_ends = np.flatnonzero(text.buffer[text.begin : text.end] == 10) + text.begin
-    start = past(np.concatenate(([text.begin], line_ends[:-1] + 1)), text.buffer, 1, blanks=True)
-    used = np.flatnonzero((start < line_ends) & (text.buffer.take(start, mode="clip") != ord("#")))
-    start = start[used]
-    return used, Ids(text.buffer, start, past(start, text.buffer, 1, blanks=False) - start)
-
-
 def read_fully(file: IO[bytes] | _Stretch, size: int) -> bytes:
     """Read so many bytes, or all there are; a file may give fewer at a time."""
     blocks = []
@@ -136,21 +126,16 @@ def read_fully(file: IO[bytes] | _Stretch, size: int) -> bytes:
 
 ROW_BYTES = 50
 """What a row of Parquet counts for: about as much as a line of text."""
-SPLIT_BYTES = 1 << 24
+BLOCK_BYTES = 1 << 24
 
 
-class ScratchError(DataError):
-    """The folder for temporary files takes no more."""
-
-
-def scratch_error(folder: Path, error: Exception, what: str = "temporary files") -> ScratchError:
-    reason = getattr(error, "strerror", None) or str(error).rpartition("error: ")[2]
-    remedy = "Free some space, or name another folder: scratch= in Python, the variable TMPDIR for commands."
-    return ScratchError(folder, f"{what} cannot be written here ({reason}).", remedy)
-
-
-class MixedTopicsError(Exception):
+class MixedTopicsError(DataError):
     """A topic that seemed complete goes on later in the file."""
+
+    def __init__(self, file: str, topic: str) -> None:
+        problem = f'the rows of topic "{topic}" do not stand together, as reading in pieces needs.'
+        remedy = "Sort the file by topic once (TREC files: sort -s -k1,1 FILE), or evaluate in memory (--engine local)."
+        super().__init__(file, problem, remedy)
 
 
 @dataclass(frozen=True)
@@ -167,10 +152,10 @@ class LargeFile:
     def parquet(self) -> bool:
         return parquet.is_parquet(self.path, self.names)
 
-    def _texts(self, size: int | None = None, *, data_alone: bool = False) -> Iterator[Text]:
-        size = size or min(SPLIT_BYTES, max(SPLIT_BYTES >> 8, self.piece_bytes))
+    def _texts(self, size: int | None = None) -> Iterator[Text]:
+        size = size or min(BLOCK_BYTES, max(BLOCK_BYTES >> 8, self.piece_bytes))
         for content, before in blocks_of_lines(self.path, size):
-            yield inner_text(self.path, lines_of_data(content) if data_alone else content, before)
+            yield inner_text(self.path, content, before)
 
     def check(self) -> None:
         if self.path == STANDARD_INPUT:
@@ -196,7 +181,7 @@ class LargeFile:
             return Path(self.path).stat().st_size
         size = 0
         with stream(self.path) as file:
-            while block := file.read(SPLIT_BYTES >> 4):
+            while block := file.read(BLOCK_BYTES >> 4):
                 size += len(block)
         return size
 
@@ -224,17 +209,22 @@ class LargeFile:
                     edges.append(at)
         return list(itertools.pairwise([*edges, end]))
 
-    def grouped(self, begin: int = 0, end: int | None = None) -> Iterator[Columns]:
-        """Yield the file in pieces of whole topics; raise as soon as a topic turns up again in a later piece."""
+    def grouped(self, begin: int = 0, end: int | None = None, *, distinct: bool = False) -> Iterator[Columns]:
+        """Yield the file in pieces of whole topics; raise as soon as a topic turns up again in a later piece.
+
+        With ``distinct=True`` the caller checks for repeated documents.
+        """
         closed: Words = np.empty(0, dtype=np.uint64)
-        for piece in (self._grouped_frames if self.parquet else self._grouped_lines)(begin, end):
+        pieces = self._grouped_frames(begin, end) if self.parquet else self._grouped_lines(begin, end, distinct)
+        for piece in pieces:
             new = Ids.of(piece.pairs.topics).hashes()
-            if closed.size and (closed.take(np.searchsorted(closed, new), mode="clip") == new).any():
-                raise MixedTopicsError  # two topics may share a hash: to split the file is right then, too
+            again = closed.take(np.searchsorted(closed, new), mode="clip") == new if closed.size else new < 0
+            if again.any():
+                raise MixedTopicsError(self.path, piece.pairs.topics[int(again.argmax())])
             closed = np.sort(np.concatenate([closed, new]))
             yield piece
 
-    def _grouped_lines(self, begin: int, end: int | None) -> Iterator[Columns]:
+    def _grouped_lines(self, begin: int, end: int | None, distinct: bool) -> Iterator[Columns]:
         first_line, parts, wanted = self._first_line(), list[bytes](), 0
         for block, _ in blocks_of_lines(self.path, self.piece_bytes, begin, end):
             parts.append(lines_of_data(block))
@@ -242,7 +232,7 @@ class LargeFile:
                 continue  # one topic, and no end of it yet
             content = b"".join(parts)
             try:  # which line of the file this is does not matter: whoever meets an error reads the file again
-                lines = self._parse_lines(inner_text(self.path, content, 0), first_line)
+                lines = self._parse_lines(inner_text(self.path, content, 0), first_line, distinct)
             except NothingReadError:
                 parts = []
                 continue
@@ -254,10 +244,11 @@ class LargeFile:
             whole = int(other[-1]) + 1
             parts, wanted = [content[content.rfind(b"\n", 0, int(docs.start[whole]) - PADDING) + 1 :]], 0
             pairs = lines.pairs.take(slice(0, whole)).without_unused_topics()
-            yield trec.replace_pairs(lines, pairs, lines.values[:whole])
+            ranks = lines.ranks and partial(trec.stated_ranks, pairs)
+            yield replace(lines, pairs=pairs, values=lines.values[:whole], ranks=ranks)
         with contextlib.suppress(NothingReadError):
             if content := b"".join(parts):
-                yield self._parse_lines(inner_text(self.path, content, 0), first_line)
+                yield self._parse_lines(inner_text(self.path, content, 0), first_line, distinct)
 
     def _first_line(self) -> tuple[Layout, str | None]:
         """Return what the first line of the file shows: the layout and the tag of all its parts."""
@@ -298,114 +289,35 @@ class LargeFile:
             for path in parquet.files_of(self.path):
                 yield from (frame for frame in parquet.frames_of(path, wanted, step, begin, end) if len(frame))
 
-    def split(self, parts: int, scratch: Path) -> list[Path | None]:
-        """Split the file by topic into files in ``scratch``; a topic has the same part in every file."""
-        try:
-            return self._split(parts, scratch)
-        except Exception as error:
-            if not isinstance(error, OSError) and type(error).__module__.partition(".")[0] != "polars":
-                raise
-            raise scratch_error(scratch.parent, error, f"a copy of {self.path} that is sorted by topic") from None
+    def first_error(self) -> DataError | None:
+        """Return what reading the whole file at once would raise, with the same words and line.
 
-    def _split(self, parts: int, scratch: Path) -> list[Path | None]:
-        folder = Path(tempfile.mkdtemp(dir=scratch))
-        names = [folder / str(number) for number in range(parts)]
-        if self.parquet:
-            import polars
-
-            for step, frame in enumerate(self._frames()):
-                part = self._queries_of(frame).hashes() % np.uint64(parts)
-                for number in np.unique(part).tolist():
-                    names[number].mkdir(exist_ok=True)
-                    frame.filter(polars.Series(part == number)).write_parquet(names[number] / f"{step:06}.parquet")
-            return [name if name.exists() else None for name in names]
-        for name in names:
-            name.touch()
-        for text in self._texts(data_alone=True):
-            used, queries = queries_of(text)
-            lines = text.tobytes().split(b"\n")
-            part = queries.hashes() % np.uint64(parts)
-            order = np.argsort(part, kind="stable")
-            numbers, begin = np.unique(part[order], return_index=True)
-            for number, rows in zip(numbers.tolist(), np.split(used[order], begin[1:]), strict=False):
-                with open(names[number], "ab") as out:  # one at a time: systems let a process have few files open
-                    out.writelines(lines[row] + b"\n" for row in rows.tolist())
-        return [name if name.stat().st_size else None for name in names]
-
-    def _queries_of(self, frame: Any) -> Ids:
-        import polars
-
-        query = named_columns.find_column(frame.columns, self.names.query)
-        return ids_of_series(frame[query].cast(polars.String).fill_null(""))
-
-    def in_order(self, topics: Iterable[str]) -> list[str]:
-        """Return these topics by first appearance in the file."""
-        wanted, ordered = set(topics), dict[str, None]()
-        of_lines = (queries_of(text)[1] for text in self._texts(data_alone=True))
-        for queries in map(self._queries_of, self._frames()) if self.parquet else of_lines:
-            ordered |= dict.fromkeys(topic for topic in queries.numbered()[0] if topic in wanted)
-        return list(ordered)
-
-    def part(self, name: Path | None) -> Columns | None:
-        """Read one part of a split file; None if it has no usable line."""
-        if name is None:
-            return None
-        try:
-            if self.parquet:
-                table = parquet.read_parquet(str(name), self.names)
-                return replace(table, pairs=replace(table.pairs, source=Source(self.path)))
-            return self._part_of_lines(name)
-        except NothingReadError:
-            return None
-        except DataError as error:
-            raise error.moved_to(replace(error.place or Place(""), file=self.path)) from None
-
-    def _lines_of_part(self, name: Path) -> Columns:
-        return self._parse_lines(inner_text(self.path, name.read_bytes(), 0), self._first_line(), distinct=True)
-
-    def _part_of_lines(self, name: Path) -> Columns:
-        lines = self._lines_of_part(name)
-        pairs = replace(lines.pairs, source=Source(self.path, "line", line_in_file=partial(self._line_in_file, name)))
-        if not self.lenient:
-            pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
-        return trec.replace_pairs(lines, pairs, lines.values)
-
-    def first_error(self, scratch: Path) -> DataError | None:
-        """Raise what reading the whole file at once would raise, with the same words and line.
-
-        Pieces and parts meet problems in another order. So the file is read again: first all of it must be text, then
-        all lines well-formed, and only then documents unique.
+        Pieces meet problems in another order. So the file is read again: first all of it must be text, then all lines
+        well-formed, then topics together, and only then documents unique.
         """
         if self.parquet or self.lenient:
             return None
         try:
             for _ in self._texts():
                 pass
-            first_line = self._first_line()
+            layout, tag = self._first_line()
             for text in self._texts(trec.BLOCK_BYTES):
                 with contextlib.suppress(NothingReadError):
-                    self._parse_lines(text, first_line, distinct=True)
-            parts = self.split(max(2, -(-self.size() // self.piece_bytes)), scratch)
-            repeats = {number: self._first_repeat(part) for number, part in enumerate(parts) if part is not None}
-            lines = {number: line_of(error.place) for number, error in repeats.items() if error is not None}
-            if not lines:
-                return None
-            line, number = self._first_of_lines(lines, len(parts))
+                    self._parse_lines(text, (layout, tag), distinct=True)
+            repeat: DataError | None = None
+            for piece in self.grouped(distinct=True):
+                for row in () if repeat else piece.pairs.repeats(self.threads)[:1].tolist():
+                    repeat = self._repeat(piece.pairs, row, layout)
         except DataError as error:
             return error
-        repeat = repeats[number]
-        assert repeat is not None
-        return repeat.moved_to(Place(self.path, line))
+        return repeat
 
-    def _first_repeat(self, part: Path) -> DataError | None:
-        """Return the error for the first repeated document of a part, with its line there."""
-        try:
-            self._lines_of_part(part).pairs.reject_repeats(trec.KEEP_ONE_LINE, self.threads)
-        except NothingReadError:
-            return None
-        except DataError as error:
-            return error.with_traceback(None)  # which holds all that was read
-        return None
+    def _repeat(self, pairs: Pairs, row: int, layout: Layout) -> DataError:
+        """Return the error for a row that repeats a document, with its line in the file, by reading it again."""
+        wanted = [pairs.topics[int(pairs.topic[row])].encode("utf-8", "surrogateescape"), pairs.docs.raw(row)]
+        lines = itertools.chain.from_iterable(map(field_lines, self._texts()))
+        places = [place for place, fields in lines if [fields[layout.query], fields[layout.doc]] == wanted]
+        return DataError(places[1], f"{pairs.describe(row)} is listed twice.", trec.KEEP_ONE_LINE)
 
     def left_out(self, repeats: bool) -> LeftOutWarning:
         """Warn about what lenient reading leaves out. Pieces may see a line twice, so they are not asked."""
@@ -418,25 +330,3 @@ class LargeFile:
         if repeats:
             kinds[REPEATED] = LeftOut(None, None)
         return LeftOutWarning(self.path, kinds)
-
-    def _line_in_file(self, part: Path, number: int) -> int:
-        """Return the line of the file for a line of a part, by reading the file again."""
-        return self._first_of_lines({int(part.name): number}, len(list(part.parent.iterdir())))[0]
-
-    def _first_of_lines(self, lines: Mapping[int, int], parts: int) -> tuple[int, int]:
-        """Of one line in each of some parts return the one that the file has first: its line there, and its part."""
-        left = dict(lines)
-        for text in self._texts():
-            used, queries = queries_of(text)
-            part = queries.hashes() % np.uint64(parts)
-            order = np.argsort(part, kind="stable")
-            there, begin, count = np.unique(part[order], return_index=True, return_counts=True)
-            found = []
-            for number, at, size in zip(there.tolist(), begin.tolist(), count.tolist(), strict=True):
-                if number in left and left[number] <= size:
-                    found.append((text.before + int(used[order[at + left[number] - 1]]) + 1, number))
-                elif number in left:
-                    left[number] -= size
-            if found:
-                return min(found)
-        raise changed(self.path)

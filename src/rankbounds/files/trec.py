@@ -132,10 +132,6 @@ def _repeated(pairs: Pairs, row: int) -> DataError:
     return DataError(pairs.where(row), f"{pairs.describe(row)} is listed already on line {pairs.where(first).line}.")
 
 
-def replace_pairs(lines: Columns, pairs: Pairs, value: Floats) -> Columns:
-    return replace(lines, pairs=pairs, values=value, ranks=lines.ranks and partial(stated_ranks, pairs))
-
-
 def _second_fields_differ(pairs: Pairs) -> bool:
     """Return whether the field before the document may vary; a constant single character is quick to see."""
     if not len(pairs):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rankbounds.collection.inputs import Reading, run_in
 from rankbounds.collection.shapes import QrelsLike, RunsLike
@@ -20,22 +18,9 @@ from rankbounds.files.formats import pair_of_names
 from rankbounds.files.leniency import REPEATED, LeftOutWarning, merge_warnings
 from rankbounds.files.named_columns import RUN_COLUMNS
 from rankbounds.files.opening import expand
-from rankbounds.files.topic_batches import LargeFile, MixedTopicsError, ScratchError, scratch_error
+from rankbounds.files.topic_batches import LargeFile
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import Progress, track
-
-
-@contextlib.contextmanager
-def scratch_folder(below: str | os.PathLike[str] | None = None) -> Iterator[Path]:
-    """Create a folder in this one (default: the system's temporary one), removed at the end."""
-    parent = Path(below or tempfile.gettempdir())
-    try:
-        made = tempfile.TemporaryDirectory(prefix="rankbounds-", dir=parent, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise scratch_error(parent, error) from None
-    with made as folder:
-        yield Path(folder)
-
 
 MEMORY = 512 << 20
 PIECE_SHARE = 16
@@ -48,15 +33,13 @@ def score(
     scoring: Scoring,
     reading: Reading,
     memory: int | str | None = None,
-    scratch: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Scores:
     """Score files while holding about ``memory`` bytes (``"512M"``) at a time.
 
-    Runs are TREC files, plain or compressed, or Parquet. A file whose topics are contiguous is read once; any other is
-    split by topic into temporary files in ``scratch``, which take about its size on disk. Always in memory: the
-    judgments, the largest topic, the scores (24 bytes per run, topic and measure, 48 with a residual), and about 100
-    bytes per topic.
+    Runs are TREC files, plain or compressed, or Parquet, in which the rows of each topic stand together. Always in
+    memory: the judgments, the largest topic, the scores (24 bytes per run, topic and measure, 48 with a residual), and
+    about 100 bytes per topic.
     """
     budget = memory_bytes(memory)
     kind = pair_of_names(reading.formats)[1]
@@ -66,11 +49,11 @@ def score(
     named = _named_files(runs)
     files = [LargeFile(path, columns, piece, reading.lenient, reading.threads) for _, path in named]
     judgments = reading.judgments(qrels)
-    with scratch_folder(scratch) as folder, _one_warning_per_file(files):
+    with _one_warning_per_file(files):
         facts = TopicFacts(judgments, scoring.assumptions.gain)
         reject_for_preferences(scoring.measures, facts)
         judgments.pairs.index  # noqa: B018 (built once, before threads share it)
-        stream = _Stream(files, [name for name, _ in named], facts, scoring, folder)
+        stream = _Stream(files, [name for name, _ in named], facts, scoring)
         with stream.first_error_of(*files):
             for file in files:
                 file.check()
@@ -142,18 +125,15 @@ class _Stream:
     names: Sequence[str | None]
     facts: TopicFacts
     scoring: Scoring
-    scratch: Path
 
     @contextlib.contextmanager
     def first_error_of(self, *files: LargeFile) -> Iterator[None]:
         """Raise the first of several problems, as reading the files at once would."""
         try:
             yield
-        except ScratchError:
-            raise
         except DataError:
             for file in files:
-                first = file.first_error(self.scratch)
+                first = file.first_error()
                 if first is not None:
                     raise first from None
             raise
@@ -162,20 +142,10 @@ class _Stream:
         """Score one run in pieces of whole topics."""
         file, facts = self.files[number], self.facts
 
-        def empty() -> RunInPieces:
-            return RunInPieces(self.scoring, len(facts.query_ids), file.path, self.names[number])
-
-        run = empty()
+        run = RunInPieces(self.scoring, len(facts.query_ids), file.path, self.names[number])
         with self.first_error_of(file):
-            try:
-                for piece in file.grouped():
-                    run.add(score_piece(run_in(piece, file.path), facts, self.scoring))
-            except MixedTopicsError:
-                run = empty()
-                for path in file.split(max(2, -(-file.size() // file.piece_bytes)), self.scratch):
-                    if (part := file.part(path)) is not None:
-                        run.add(score_piece(run_in(part, file.path), facts, self.scoring))
-                run.unknown = file.in_order(run.unknown) if run.unknown else []
+            for piece in file.grouped():
+                run.add(score_piece(run_in(piece, file.path), facts, self.scoring))
         run.add_missing(facts)
         return run
 
