@@ -178,6 +178,18 @@ def _elasticsearch_response(collection: Collection) -> bytes:
     return _json({"metric_score": 0.5, "details": details})
 
 
+def _searches(collection: Collection) -> bytes:
+    answers = {
+        topic: {"took": 1, "hits": {"hits": [{"_id": doc, "_score": found[doc]} for doc in collection.ranking(topic)]}}
+        for topic, found in collection.scores.items()
+    }
+    return _json(answers)
+
+
+def _unnamed(nested: Nested) -> bytes:
+    return _table(nested, "value", ";").partition(b"\n")[2]
+
+
 def _opensearch(nested: Nested) -> bytes:
     ratings = [
         {"query": topic, "ratings": [{"docId": doc, "rating": _number(one)} for doc, one in docs.items()]}
@@ -207,6 +219,7 @@ JUDGMENTS: dict[str, Callable[[Collection], bytes]] = {
     "csv.quepid": lambda one: _delimited(
         ("query", "docid", "rating"), ((t, d, _number(g)) for t, d, g in _rows(one.grades))
     ),
+    "csv.unnamed": lambda one: _unnamed(one.grades),
     "elasticsearch.json": lambda one: _elasticsearch_request(one.grades),
     "opensearch.json": lambda one: _opensearch(one.grades),
     "parquet": lambda one: _parquet(one.grades, "relevance"),
@@ -223,7 +236,9 @@ RUNS: dict[str, Callable[[Collection], bytes]] = {
     "beir.json": lambda one: _json(one.scores),
     "mteb.json": lambda one: _json({"mteb_model_meta": {"name": "m"}, "default": {"test": one.scores}}),
     "csv.quepid": _quepid_snapshot,
+    "csv.unnamed": lambda one: _unnamed(one.scores),
     "elasticsearch.json": _elasticsearch_response,
+    "elasticsearch.search.json": _searches,
     "parquet": lambda one: _parquet(one.scores, "score"),
 }
 IN_TREC = ("trec", "scores.trec", "untagged.trec", "tagged.trec")
