@@ -499,6 +499,7 @@ def test_the_answer_comes_first_and_assumptions_on_request(command, tmp_path):
     assert again == out
     assert "q=0.2" in told
     assert "95% (topics)" in command(*ask, "--sources", "topics")[1]
+    assert command(*ask, "--top", "1")[1].startswith("1 of 25 runs was not pooled; run01 is the best shown: its")
     two = (files[0], files[1] / "run01.txt", files[1] / "run07.txt", "-m", "RBP(p=0.8)", "--q", "0.2", "--difference")
     assert command("uncertainty", *two)[1].startswith(
         "run01 is better than run07 in RBP(p=0.8): run07 minus run01 is -0.0"

@@ -47,7 +47,6 @@ class Completions:
         return Completions(self.topics, self.completions, at, completion, document, self.grade[chosen])
 
     def line_of(self, topic: Ints) -> Ints:
-        """The place among ``topics`` of each of these, which are all among them."""
         order = np.argsort(self.topics)
         return order[np.searchsorted(self.topics[order], topic)]
 

@@ -167,7 +167,6 @@ def _blocks(steps: Ints) -> list[int]:
 
 
 def _convolved(steps: Ints, chance: Floats) -> Floats:
-    """Probabilities of the sums of steps, on a circle of ``CELLS``."""
     reach = int(steps.sum())
     size = min(reach + 1, CELLS)
     probability = np.zeros(size)

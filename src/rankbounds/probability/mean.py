@@ -249,13 +249,15 @@ class Uncertainty(Result):
     def words(self) -> str:
         measure = self.scores[0].measure
         scores = [score for score in self.scores if score.measure == measure]
-        unpooled = [score for score in scores if not self.pooled[score.run]]
+        out = [run for run, pooled in self.pooled.items() if not pooled]
+        unpooled = [score for score in scores if score.run in out]
         known = [score for score in unpooled or scores if not math.isnan(score.value("mean"))] or unpooled or scores
         best = max(known, key=lambda score: float(merit(np.array(score.value("mean")), measure)))
         who = f"{best.run} was {'not ' if unpooled else ''}pooled"
-        if len(unpooled or scores) > 1:
-            pooled = f"{len(unpooled)} of {len(scores)} runs were not" if unpooled else f"All {len(scores)} runs were"
-            who = f"{pooled} pooled; {best.run} is the best{' of them' if unpooled else ''}"
+        if len(self.pooled) > 1 and (len(out) != 1 or not unpooled):
+            those = f"{len(out)} of {len(self.pooled)} runs {'was' if len(out) == 1 else 'were'} not"
+            who = f"{those if out else f'All {len(self.pooled)} runs were'} pooled; {best.run} is the best"
+            who += " of them" if unpooled else " shown" if out else ""
         low, high = map(number, best.interval(self.settings["confidence"], self.settings["sources"]))
         mean, judged = number(best.value("mean")), number(best.value("base"))
         alone = "" if mean == judged else f"; by its judged documents alone, {judged}"
