@@ -229,7 +229,7 @@ class Comparison(Result):
             letters = numbers.letters(at, [row["run"] for row in rows])
             lettered = 0 < max(len(group or "") for group in letters) <= LONGEST_GROUP
             rows = [row | {"group": group} for row, group in zip(rows, letters, strict=True)]
-            columns.append(Column("group", importance=4) if lettered else Column("rank", cell=place_cell, importance=5))
+            columns.append(Column("group", importance=9) if lettered else Column("rank", cell=place_cell, importance=9))
         return build_table(rows, [*columns, *[JUDGED] * self.scores.has_judged])
 
     def __repr__(self) -> str:

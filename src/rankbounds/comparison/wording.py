@@ -205,6 +205,7 @@ SENTENCES = (
 """The sentences of a paragraph, in order."""
 SETTLED = {
     "scores": ("both",),
+    "equivalence": ("tested_shown", "tested_not_shown"),
     "noise": ("unlikely", "likely", "same", "level"),
     "holes": ("nothing_open", "no", "none_retrieved", "unseen", "levels"),
     "elsewhere": ("not_covered",),
