@@ -264,6 +264,7 @@ def test_what_cannot_be_read_in_pieces(tmp_path):
 def test_topics_that_do_not_stand_together_are_refused_with_what_to_do(tmp_path, command, kind):
     qrels, run = lines(1, topics=30, order="mixed")
     files = written(tmp_path, qrels, run, kind)
+    assert_same(evaluate_stream(*files, MEASURES), rb.evaluate(*files, MEASURES))  # the whole fits into one piece
     code, out, err = command("evaluate", *files, "--engine", "stream", "--memory", "64K")
     assert (code, out) == (3, "")
     told = r'rankbounds: .*run: the rows of topic "\d+" do not stand together, as reading in pieces needs\. '

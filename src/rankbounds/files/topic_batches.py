@@ -226,10 +226,11 @@ class LargeFile:
 
     def _grouped_lines(self, begin: int, end: int | None, distinct: bool) -> Iterator[Columns]:
         first_line, parts, wanted = self._first_line(), list[bytes](), 0
-        for block, _ in blocks_of_lines(self.path, self.piece_bytes, begin, end):
+        blocks = itertools.chain(blocks_of_lines(self.path, self.piece_bytes, begin, end), [(b"", 0)])
+        for (block, _), (after, _) in itertools.pairwise(blocks):
             parts.append(lines_of_data(block))
-            if sum(map(len, parts)) < wanted:
-                continue  # one topic, and no end of it yet
+            if not after or sum(map(len, parts)) < wanted:
+                continue  # the end of all, or of one topic no end yet
             content = b"".join(parts)
             try:  # which line of the file this is does not matter: whoever meets an error reads the file again
                 lines = self._parse_lines(inner_text(self.path, content, 0), first_line, distinct)
@@ -265,10 +266,10 @@ class LargeFile:
         import polars
 
         carried, before = None, begin
-        for rows in self._frames(begin, end):
+        for rows, after in itertools.pairwise(itertools.chain(self._frames(begin, end), [None])):
             frame = rows if carried is None else polars.concat([carried, rows], how="vertical_relaxed")
             group = frame[named_columns.find_column(frame.columns, self.names.query)].rle_id()
-            whole = int(group.search_sorted(group[-1]))
+            whole = 0 if after is None else int(group.search_sorted(group[-1]))
             if whole:
                 yield columns_of(frame[:whole], self.names, source=self.path, before=before)
             carried, before = frame[whole:], before + whole
