@@ -100,6 +100,8 @@ TWICE["hits"]["hits"][1]["_index"] = "j"
         ({"responses": [SHOES, {"hits": {"hits": [{"_score": 1}]}}]}, 'a document has no "_id"'),
         ({"responses": [SHOES, {"hits": {"hits": [7]}}]}, 'a document has no "_id"'),
         ({"q": TWICE}, "comes from two indices"),
+        ({"q": answer(("a", 2), ("b", 1), ("a", 0))}, 'document "a" of topic "q" is listed twice'),
+        ({"q": {"hits": {"hits": [{"_id": ["a"], "_score": 1}]}}}, "no id|document id"),
         ({"q": answer(("a", 2), ("b", None))}, "some entries state a score and others do not"),
         ({"q": answer(("a", "much"))}, "not a finite number"),
         ({"q": answer(("", 2))}, "document id"),

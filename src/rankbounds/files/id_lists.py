@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -250,7 +251,10 @@ def hits_by_query(
             problem = f'the answer to query "{query}" holds no hits: {str(reason)[:100]!r}.'
             raise DataError(source, problem, "Send this search again, or leave it out.")
         found[query] = answer["hits"]["hits"]
-    by_id([(query, hit) for query, hits in found.items() for hit in hits], source)
+    rows = by_id([(query, hit) for query, hits in found.items() for hit in hits], source)
+    for (query, doc), times in Counter((str(query), str(doc)) for query, doc in rows).most_common(1):
+        if times > 1:
+            raise DataError(source, f'document "{doc}" of topic "{query}" is listed twice.', "Keep one of its hits.")
     return found
 
 
