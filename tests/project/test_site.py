@@ -174,6 +174,18 @@ def test_llms_txt_leads_to_pages_of_the_site(site):
     assert not [link for link in links if not (site / link).exists()]
 
 
+def test_all_pages_together_stay_readable():
+    """Whoever needs words takes others out first."""
+    words = {page.name: len(page.read_text("utf-8").split()) for page in (ROOT / "docs").glob("*.md")}
+    assert sum(words.values()) <= 32_000, sorted(words.items(), key=lambda item: -item[1])[:8]
+
+
+def test_pages_install_from_where_the_package_is():
+    """It is in no index yet."""
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(r"pip install ['\"]?rankbounds", page.read_text("utf-8")), page.name
+
+
 def test_llms_txt_names_every_page():
     text = (ROOT / "docs" / "llms.txt").read_text("utf-8")
     named = re.findall(r"\]\((\S+\.md)\)", text)
