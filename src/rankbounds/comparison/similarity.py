@@ -46,10 +46,8 @@ if TYPE_CHECKING:
 
 CELLS = 1 << 21
 """So many topics times depths are looked at together."""
-SHOWN_PAIRS = 10
-"""How many pairs of runs a table has, unless more are asked for."""
-CHANGED = 5
-"""How many of the topics that changed most are named."""
+SHOWN_PAIRS, CHANGED = 10, 5
+"""How many pairs of runs a table has, and how many of the topics that changed most are named."""
 LARGEST, SHARE = "MED-", "Overlap@"
 """How labels begin: of the most that a measure can differ, and of the share of documents in common."""
 UNKNOWN = "\0"
