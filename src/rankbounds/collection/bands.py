@@ -45,7 +45,6 @@ def band_starts(rho: Rho, depth: int) -> Ints:
 
 
 def rounded(score: Floats, bits: str | None, digits: int | None) -> Floats:
-    """Return the scores rounded to a kind of numbers, or to significant digits."""
     if (bits is None) == (digits is None):
         raise UsageError("Choose how to round: either bits or digits.")
     if digits is not None:

@@ -51,11 +51,7 @@ class CollectionFiles:
 def collections_at(
     given: Sequence[tuple[str | None, str]], runs: str | os.PathLike[str] | None = None
 ) -> list[CollectionFiles]:
-    """Return the collections in folders and manifests, each given with a name or None.
-
-    The default name is the folder's. ``runs`` is a folder with a folder of runs per collection, if runs are not beside
-    the judgments.
-    """
+    """Return the collections in folders and manifests, each given with a name or None (the folder's)."""
     collections: list[CollectionFiles] = []
     for name, path in given:
         if os.path.isdir(path):

@@ -27,14 +27,12 @@ class GainRule:
 
     table: tuple[tuple[float, float], ...] = ()
     words: tuple[tuple[str, float], ...] = ()
-    """Words for grades, with the numbers that they become."""
 
     @cached_property
     def grade_of(self) -> dict[str, float]:
         return dict(self.words)
 
     def __call__(self, grade: Floats) -> Floats:
-        """Gains of the same shape; NaN (unjudged) stays NaN."""
         if not self.table:
             return grade
         gain = grade.copy()

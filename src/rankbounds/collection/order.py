@@ -31,7 +31,6 @@ class TieKey:
         self._place = np.array([order[value] for value in comparable], dtype=np.int64)
 
     def places(self, pairs: Pairs, rows: Ints) -> Ints:
-        """The place of these documents' values among all values."""
         tied = pairs.take(rows)
         found, here = self._pairs.index.find(_of_any_topic(tied.docs, tied.source), np.zeros(1, dtype=np.int64))
         if found.size < len(tied):
@@ -141,7 +140,6 @@ def _sorted_lists(score: Floats, topic: Ints, *, stable: bool) -> Ints:
 
 
 def ranked(run: Run, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None) -> Run:
-    """The run's rows topic by topic, each topic's in the order of rank."""
     return run.take(ranked_rows(run, order=order, precision=precision, tie_key=tie_key)[0])
 
 

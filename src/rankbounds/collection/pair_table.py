@@ -26,10 +26,8 @@ class PairTable(Framed):
     """A table ``query_id, doc_id`` and a number. It is immutable: arrays are read-only, methods return new tables."""
 
     value_name: ClassVar[str]
-    """What the numbers are called."""
     pairs: Pairs
     _value: Floats
-    """The column of numbers."""
 
     def _take(self: Self, pairs: Pairs, rows: Any) -> Self:
         raise NotImplementedError
@@ -49,7 +47,6 @@ class PairTable(Framed):
         return self.pairs.topics
 
     def __iter__(self) -> Iterator[tuple[str, str, float]]:
-        """Iterate over tuples of query, document and number, in the order given."""
         return self.pairs.rows(self._value)
 
     def __len__(self) -> int:
@@ -147,7 +144,6 @@ class PairTable(Framed):
         pair_files.write_pairs(path, pairs, listed, self._trec_lines)
 
     def __eq__(self, other: object) -> bool:
-        """The same rows in the same order?"""
         if type(other) is not type(self):
             return NotImplemented
         ours, theirs = self.pairs, other.pairs
@@ -183,5 +179,4 @@ class PairTable(Framed):
 
 
 def _as_id(name: Any) -> Any:
-    """Return an id as text, whole numbers as written."""
     return str(name) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name

@@ -82,7 +82,6 @@ def _best_chunks(run: Run, separator: str) -> Run:
 
 
 def _length_before(ids: Ids, separator: bytes) -> Ints:
-    """Return each id's length up to its last separator, or its whole length."""
     text = ids.text
     at = np.flatnonzero(text[: text.size - len(separator) + 1] == separator[0])
     for offset, byte in enumerate(separator[1:], 1):

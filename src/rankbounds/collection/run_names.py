@@ -19,10 +19,7 @@ from rankbounds.files.records import field_lines
 
 
 def unique_names(names: list[str], files: list[str], given: Sequence[bool] | None = None) -> list[str]:
-    """Return distinct names: repeated ones get their files' names, then numbers.
-
-    A name that the user gave to one run stays that run's; others with that tag change.
-    """
+    """Return distinct names: repeated ones, except what the user gave, get their files' names, then numbers."""
 
     def repeated(labels: list[str]) -> set[str]:
         return {label for label, count in Counter(labels).items() if count > 1}

@@ -66,7 +66,6 @@ class Subtopics:
 
     @property
     def subgroup_labels(self) -> list[str]:
-        """Return the name of each row's subgroup; none where these are no preferences."""
         return [] if self.subgroup is None else [self.subgroup_names[number] for number in self.subgroup.tolist()]
 
     def same(self, other: Subtopics | None) -> bool:

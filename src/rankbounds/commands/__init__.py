@@ -139,10 +139,7 @@ class Command(NamedTuple):
 
 
 def command(name: str, *options: Any) -> Callable[[Any], Any]:
-    """Declare a function as a command with these options.
-
-    It returns a ``Result``, which is then written in the format asked for, or an exit code, or nothing.
-    """
+    """Declare a function as a command with these options; it returns a ``Result``, an exit code, or nothing."""
 
     def declare(function: Any) -> Any:
         _declared[function.__module__, name] = options, function
@@ -160,7 +157,6 @@ def our_commands() -> dict[str, Command]:
 
 
 def known_commands() -> dict[str, Command]:
-    """All commands by their names, in alphabetical order: ours, and those of other packages."""
     from pkgutil import iter_modules
 
     from rankbounds.plugins import load_plugins

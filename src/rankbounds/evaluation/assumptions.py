@@ -127,7 +127,6 @@ class Assumptions:
         return cast(Order, self.ties) if self.ties in ORDERS else "trec"
 
     def check(self, measures: Iterable[Measure], *, in_memory: bool = True) -> None:
-        """Reject measures that these assumptions, or an engine for large files, cannot compute."""
         for measure in measures:
             if measure.reads_judgments and not in_memory:
                 raise UsageError(
@@ -146,11 +145,9 @@ class Assumptions:
                 )
 
     def value(self, measure: Measure, rankings: Rankings) -> Floats:
-        """The measure of each list."""
         return self._with_ties(measure, self.assumed(measure, rankings))
 
     def values(self, measures: Sequence[Measure], rankings: Rankings) -> Floats:
-        """The measures of each list, column by column."""
         values = np.empty((rankings.length.size, len(measures)))
         assumed = self.unjudged(rankings)
         compute = self._under_ties if self.bounds == "none" else self._with_ties  # bounds may ask for a value again
@@ -236,11 +233,7 @@ class Assumptions:
         return self.ties not in ORDERS and not measure.monotone
 
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
-        """Compute bounds over judgments for the best, worst or mean order of ties.
-
-        Exact for measures that never fall with more relevance: the same order is best (or worst) whatever follows the
-        list. For others the bounds over all orders contain them; a list without unjudged documents has its value.
-        """
+        """Bound values in that order: exact where relevance never lowers them, else over all orders."""
         if self._treats_ties_loosely(measure):
             found = measure.joint_bounds(rankings)
             if found is None or measure.has_residual or self.open == "collection" or rankings.num_holes.all():

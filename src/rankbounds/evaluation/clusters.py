@@ -39,7 +39,6 @@ class Clusters:
     """Which topics belong together."""
 
     number: Ints
-    """By topic, the number of its cluster: 0, 1, ..."""
     names: list[str]
 
     def __len__(self) -> int:
@@ -47,18 +46,13 @@ class Clusters:
 
     @property
     def sizes(self) -> Ints:
-        """How many topics each cluster has."""
         return np.bincount(self.number, minlength=len(self))
 
     def of_queries(self, query_ids: Sequence[str]) -> dict[str, str]:
-        """Name the cluster of each query."""
         return {query: self.names[at] for query, at in zip(query_ids, self.number.tolist(), strict=True)}
 
     def sum_differences(self, differences: Floats) -> Floats:
-        """Sum the differences of each cluster (the last axis is topics), scaled to keep their mean.
-
-        Rounding errors are removed: cancelled differences sum to 0, and sums of equal size are the same number.
-        """
+        """Sum each cluster's differences (last axis: topics), scaled to keep their mean, without rounding errors."""
         scale = self._sum(np.abs(differences))
         sums = drop_rounding(self._sum(differences), scale)
         return np.copysign(merge_equal(np.abs(sums), scale), sums) * (len(self) / self.number.size)
@@ -85,7 +79,6 @@ class Clusters:
         return np.where(there, mean + apart, np.nan), np.maximum((alike + TOLERANCE).astype(np.int64) - 1, 1)
 
     def take(self, topics: Ints) -> Clusters:
-        """Keep some of the topics, and the clusters that they belong to."""
         kept, number = np.unique(self.number[topics], return_inverse=True)
         return Clusters(number, [self.names[at] for at in kept.tolist()])
 
@@ -111,7 +104,6 @@ def resolve_clusters(given: ClustersLike | Clusters | None, query_ids: Sequence[
 
 
 def find_clusters(given: ClustersLike | Clusters, query_ids: Sequence[str]) -> Clusters:
-    """Find the cluster of every query, from a mapping or a file; every query needs one."""
     if isinstance(given, Clusters):
         if given.number.size != len(query_ids):
             raise UsageError(

@@ -166,19 +166,12 @@ class PreparedScoring:
 
 
 def values_of(scoring: Scoring, rankings: Rankings) -> Floats:
-    """The value of each list and measure."""
     with blaming_judgments(rankings.facts):
         return scoring.assumptions.values(scoring.measures, rankings)
 
 
 class ShortLists:
-    """The values of short lists, one at a time.
-
-    A value depends on the topic, the grades in rank order and which documents are tied, so equal lists share it.
-    Documents are ranked as in ``collection.order``: by score, then by id, both falling. Anything unusual (another type,
-    an id that is not plain text, a score that is not finite) is left to the code for whole runs, which words the
-    errors.
-    """
+    """The values of short lists, ranked as ``collection.order`` does; unusual input is left to other code."""
 
     def __init__(self, facts: TopicFacts, scoring: Scoring) -> None:
         self._facts, self._scoring, self._number = facts, scoring, facts.topic_number

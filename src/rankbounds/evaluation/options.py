@@ -93,12 +93,7 @@ def chosen_options(
     one_order: str = "",
     **defaults: Any,
 ) -> tuple[Assumptions, Reading]:
-    """Split options into assumptions and reading.
-
-    ``declared`` types the function's ``**options``; ``refused`` maps options that it cannot honour to the reason;
-    ``one_order`` says what needs one fixed order of tied documents ("Crossings need"); ``defaults`` replace
-    ``evaluate``'s. ``threads=None`` means as many as are worth starting.
-    """
+    """Split options into assumptions and reading; ``refused`` maps options that cannot be honoured to the reason."""
     known = declared.__annotations__
     for name in options:
         if refused and name in refused:
@@ -116,10 +111,7 @@ def chosen_options(
 
 
 def shows_options(options: type, *declaring: type, more: bool = False) -> Callable[[Function], Function]:
-    """Show a function's ``**options`` by name, with defaults, in ``help`` and notebooks.
-
-    Defaults are those of ``declaring`` classes too; with ``more`` options than these, ``**options`` stays.
-    """
+    """Show a function's ``**options`` by name, with their defaults, in ``help`` and notebooks."""
     classes = (Reading, Assumptions, *declaring)
     known = {name: one for each in classes for name, one in signature(each).parameters.items()}
     by_name = []

@@ -48,11 +48,7 @@ TESTING = tuple(TestingOptions.__annotations__)
 
 @dataclass(frozen=True)
 class Question:
-    """Which runs are asked about, by which measures and test, and what is assumed; arguments are those of ``compare``.
-
-    ``compare`` names two runs, or is ``"all"`` for all pairs; without it a plan, sample or audit is about the score of
-    every run. The first of the ``measures`` decides; without any, they are those of the scores.
-    """
+    """Which runs are asked about (two, or ``"all"`` pairs), by which measures (the first decides) and test."""
 
     measures: tuple[Measure, ...] = ()
     compare: tuple[str, str] | str | None = None
@@ -89,15 +85,12 @@ class Question:
 
     @property
     def measure(self) -> Measure:
-        """The measure that decides."""
         return self.measures[0]
 
     def settings(self) -> dict[str, Any]:
-        """Return how pairs are tested, by name, without the clusters."""
         return {name: getattr(self, name) for name in TESTING if name != "clusters"}
 
     def runs_among(self, names: Sequence[str]) -> list[int]:
-        """Return the runs that are compared, by number: two of these names, or all."""
         if isinstance(self.compare, str):
             if self.compare != ALL:
                 raise UsageError(f'compare is a pair of names, or "{ALL}", not "{self.compare}".')
@@ -113,13 +106,11 @@ class Question:
         return [names.index(name) for name in self.compare]
 
     def words(self, names: Sequence[str]) -> str:
-        """Say what is asked of these runs."""
         if self.compare is None:
             return f"the score of {names[0] if len(names) == 1 else f'{len(names)} runs'}"
         return f"the difference of {'all pairs of runs' if self.compare == ALL else ' and '.join(self.compare)}"
 
     def clusters_of(self, scores: Scores) -> Clusters | None:
-        """Find the clusters of the scores' queries: those asked for, or the scores' own."""
         given = scores.clusters or None if self.clusters is None else self.clusters
         return resolve_clusters(given, scores.query_ids)
 

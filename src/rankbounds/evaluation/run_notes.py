@@ -36,7 +36,6 @@ class RunNotes:
             object.__setattr__(self, name, list(getattr(self, name)))
 
     def in_brief(self, first_measure: Measure) -> str:
-        """Return the notes as a table cell, perhaps empty."""
         parts = [self.prepared] if self.prepared else []
         if self.missing:
             parts.append(f"{len(self.missing)} topic{'s' * (len(self.missing) > 1)} missing")
@@ -46,7 +45,6 @@ class RunNotes:
 
 
 def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) -> list[str]:
-    """Name runs that lack judged topics, or have unjudged ones, in sentences."""
     by_run = list(zip(runs, notes, strict=True))
     treated = "are scored as empty lists" if topics == "judged" else "are left out of its means"
     sentences = []
@@ -81,11 +79,7 @@ def alike_topics(noted: RunNotes) -> str:
 
 
 def sparse_judgments(judged: Floats) -> str:
-    """Suggest what still works where hardly any of the first documents is judged; ``judged`` has the axes run, topic.
-
-    Empty if one run has more judged, if topics are too few for a share, and if nothing is judged (which has other
-    causes).
-    """
+    """Suggest what works where hardly any first documents are judged (axes run, topic); perhaps empty."""
     known = ~np.isnan(judged)
     if judged.shape[1] < ENOUGH_TOPICS or not known.any(axis=1).all():
         return ""
@@ -110,7 +104,6 @@ TOPIC_KEYS: dict[str, Callable[[str], str]] = {
 
 
 def notes_of(scores: Scores) -> list[str]:
-    """Say what concerns several numbers, as ``Scores.notes`` lists it."""
     sentences = topic_warnings(scores.runs, scores.run_notes, scores.topics) if scores.run_notes else []
     if scores.without_relevant:
         have = "topic has" if len(scores.without_relevant) == 1 else "topics have"

@@ -28,10 +28,7 @@ def equal(one: Floats | float, other: Floats | float) -> Flags:
 
 
 def merge_equal(values: Floats, scale: Floats | None = None) -> Floats:
-    """Return the values with those that are equal along the last axis replaced by the same number.
-
-    ``scale`` is the size of the numbers that a value was computed from; by default the value's own size.
-    """
+    """Return the values with those equal along the last axis, at this ``scale``, replaced by one number."""
     result = np.array(values, dtype=np.float64, order="C")
     size = np.abs(result) if scale is None else np.broadcast_to(scale, result.shape)
     most = TOLERANCE * _finite(size).max(axis=-1, keepdims=True, initial=0.0)
@@ -66,7 +63,6 @@ def differences(one: Floats, other: Floats) -> Floats:
 
 
 def tolerant_difference(one: Floats, other: Floats) -> Floats:
-    """One minus other, 0 where they are equal."""
     with np.errstate(invalid="ignore"):
         return np.where(equal(one, other), 0.0, np.subtract(one, other))
 
@@ -89,7 +85,6 @@ def merit(values: Floats, measure: Measure) -> Floats:
 
 
 def merit_of_range(low: Floats, high: Floats, measure: Measure) -> tuple[Floats, Floats]:
-    """The least and the greatest merit of what lies between these values."""
     return (-high, -low) if measure.lower_is_better else (low, high)
 
 
@@ -102,13 +97,11 @@ def limits_of(measure: Measure, scores: Floats) -> tuple[float, float]:
 
 
 def limits_of_differences(measure: Measure, scores: Floats) -> tuple[float, float]:
-    """Between which numbers differences of such scores lie."""
     least, most = limits_of(measure, scores)
     return least - most, most - least
 
 
 def better(one: Floats | float, other: Floats | float, measure: Measure) -> Flags:
-    """Is the one score better than the other, by more than rounding?"""
     ahead = np.less(one, other) if measure.lower_is_better else np.greater(one, other)
     return np.asarray(ahead & ~equal(one, other))
 

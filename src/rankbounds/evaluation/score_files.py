@@ -119,7 +119,6 @@ def scores_of_files(
     columns: Mapping[str, str] | None = None,
     lower_is_better: Sequence[str] = (),
 ) -> Scores:
-    """As ``read_scores``, of files with a name or none."""
     if not named:
         raise UsageError("No table of scores was given.")
     tables = []
@@ -138,7 +137,6 @@ def scores_of_files(
 
 @lru_cache(maxsize=4096)
 def is_measure(name: str) -> bool:
-    """Does rankbounds know a measure of this name?"""
     return not isinstance(_measure(name), Reported)
 
 
@@ -210,7 +208,6 @@ def _runs(
 
 
 def save(scores: Scores, path: str | os.PathLike[str]) -> None:
-    """Write everything that ``load`` needs, as JSON."""
     content: dict[str, Any] = {"format": FORMAT} | {name: _plain(getattr(scores, name)) for name in STORED}
     if scores.origin is None and scores.make_origin is not None:
         content["origin"] = scores.make_origin()
@@ -229,7 +226,6 @@ def _plain(value: Any) -> Any:
 
 
 def load(path: str | os.PathLike[str]) -> Scores:
-    """Read what ``save`` wrote."""
     name = os.fspath(path)
     content, file = read_decoded(name)
     if not content.lstrip().startswith(("{", "[")):
@@ -242,7 +238,6 @@ def load(path: str | os.PathLike[str]) -> Scores:
 
 
 def scores_in(content: Any, file: str) -> Scores:
-    """The scores in what a file holds."""
     try:
         if content["format"] != FORMAT:
             raise KeyError
@@ -371,7 +366,6 @@ def _sums(qrels: Qrels) -> dict[str, str]:
 
 
 def fingerprint(origin: Origin) -> dict[str, Any]:
-    """Return a result's fingerprint: checksums of judgments and runs, and the settings."""
     judgments = _digest(f"{query}\0{own}" for query, own in origin["judgments"].items())
     return {"judgments": judgments, "runs": dict(origin["runs"]), "settings": dict(origin["settings"])}
 
@@ -432,10 +426,7 @@ def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
 
 
 def join_baseline(saved: Scores, new: Scores) -> Scores:
-    """Join saved scores and new ones, with the measures and topics of the new ones, which the saved ones must have.
-
-    Both must come from the same judgments and settings, as far as their origins are known.
-    """
+    """Join saved scores and new ones of the same origin, with the measures and topics of the new ones."""
     _check_alike(saved, new)
     both = (saved.filter(topic=new.query_ids, measure=new.measures), new)
 

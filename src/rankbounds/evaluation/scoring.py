@@ -46,7 +46,6 @@ class Scoring:
 
     @property
     def joining(self) -> dict[str, Any]:
-        """How runs are joined with judgments."""
         return {
             "order": self.assumptions.order,
             "precision": self.assumptions.score_precision,
@@ -76,7 +75,6 @@ def reject_for_preferences(measures: Iterable[Measure], facts: TopicFacts) -> No
 
 
 def join_run(run: Run, facts: TopicFacts, scoring: Scoring) -> JoinedRun:
-    """Join one run with the judgments."""
     joined = join(run, facts, tie_key=scoring.assumptions.ties_key, **scoring.joining)
     return JoinedRun(run.name, joined, run.prepared, lambda: run)
 
@@ -101,10 +99,7 @@ def blaming_judgments(facts: TopicFacts) -> Iterator[None]:
 
 
 class ScoreSheet:
-    """The scores of one run, filled topic by topic: arrays with axes topic and measure; NaN at first.
-
-    ``numbers`` are the ascending numbers of its topics, if the sheet does not cover all.
-    """
+    """The scores of one run, filled topic by topic (axes: topic, measure); ``numbers`` are its topics, if not all."""
 
     name: str
     notes: RunNotes
@@ -128,7 +123,6 @@ class ScoreSheet:
         self.parts = np.full((len(PARTS), topics, len(measures)), np.nan) if split else None
 
     def score(self, run: JoinedRun, facts: TopicFacts, threads: int = 1) -> ScoreSheet:
-        """Score a whole run."""
         self.fill(run.joined.slices, threads)
         strange = ""
         if run.read is not None and not (self.judged > 0).any():
@@ -143,7 +137,6 @@ class ScoreSheet:
             pass
 
     def fill_empty(self, topics: Ints, facts: TopicFacts) -> None:
-        """Score a list without documents for each of these topics."""
         self.fill([lambda: [empty_rankings(topics, facts)]])
 
     def _score_slice(self, compute: Callable[[], list[Rankings]]) -> None:
@@ -182,7 +175,6 @@ class ScoreSheet:
     def finish(
         self, name: str, missing: Sequence[str], unknown: Sequence[str], prepared: str = "", strange: str = ""
     ) -> ScoreSheet:
-        """Note the run's name and what a reader of its scores must know."""
         tied = int(np.count_nonzero(self.tied))
         known = ~np.isnan(self.tie_range)
         scored = np.count_nonzero(~np.isnan(self.judged))
@@ -233,7 +225,6 @@ def score_runs(
     progress: Progress | None = None,
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
-    """Read, join and score every run."""
     # Every run is looked up in one index. Another thread builds it while the first runs are being read.
     index = None
     if scoring.threads > 1 and any(job.path is not None for job in jobs):
@@ -264,11 +255,7 @@ def score_joined(
     progress: Progress | None = None,
     observe: Callable[[int, Rankings], None] | None = None,
 ) -> Scores:
-    """Score every run in threads.
-
-    ``join_number`` returns the lists of a run by number; ``observe`` is called with that number and each batch.
-    ``places`` tell runs of the same name apart, and ``named`` holds the runs that the user named.
-    """
+    """Score every run in threads; ``observe`` is called with a run's number and each batch."""
     reject_for_preferences(scoring.measures, facts)
 
     def score(number: int) -> ScoreSheet:
@@ -296,18 +283,15 @@ class JudgedTopics:
 
     @classmethod
     def of(cls, facts: TopicFacts, assumptions: Assumptions, place: str = "") -> JudgedTopics:
-        """From all judgments in memory."""
         most = assumptions.most_relevant
         more = [] if most is None else np.flatnonzero(facts.relevant(1.0) > most).tolist()
         return cls(facts, [facts.query_ids[topic] for topic in more], place)
 
     @property
     def query_ids(self) -> list[str]:
-        """The topics in the order of the judgments."""
         return list(self.facts.query_ids)
 
     def stack(self, sheets: Sequence[ScoreSheet], places: list[str], named: Sequence[bool] | None = None) -> Scores:
-        """Join the sheets of all runs into one table, and warn."""
         measures, assumptions = sheets[0].scoring.measures, sheets[0].scoring.assumptions
         tied = any(sheet.notes.tied_topics > 0 for sheet in sheets)
         limited = np.logical_or.reduce([sheet.limited.any(axis=0) for sheet in sheets])

@@ -25,7 +25,6 @@ Measures: TypeAlias = MeasureName | Iterable[MeasureName] | Callable[[Measure], 
 def take(
     scores: Scores, runs: list[int] | None = None, topics: list[int] | None = None, measures: list[int] | None = None
 ) -> Scores:
-    """The scores at these places of the three axes; None stands for all."""
     given = zip((runs, topics, measures), scores.value.shape, strict=True)
     places = [list(range(size)) if chosen is None else chosen for chosen, size in given]
     query_ids = [scores.query_ids[place] for place in places[1]]

@@ -27,10 +27,7 @@ class LimitedPenalty(Measure):
     difference_argument = "limited_penalties"
 
     def limit_and_divisor(self, relevant: Ints, nonrelevant: Ints, retrieved: Ints) -> LimitAndDivisor:
-        """Return how many non-relevant documents count, and the divisor of their number, for each list.
-
-        Both depend on how many documents of the topic are relevant, how many not, and how many of these are retrieved.
-        """
+        """Return how many non-relevant documents count, and the divisor of their number, for each list."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:

@@ -115,13 +115,11 @@ class Compatibility(Measure):
 
 
 def relevant(rankings: Rankings) -> Flags:
-    """Return which documents gain more than one of grade 0."""
     marks: Flags = (rankings.gain() > rankings.facts.nonrelevant_gain) & rankings.present
     return marks
 
 
 def known_relevant(rankings: Rankings) -> Ints:
-    """Return how many documents of the topic are judged relevant."""
     above = int(np.count_nonzero(rankings.facts.levels <= rankings.facts.nonrelevant_gain))
     return rankings.facts.count_from_level[above][rankings.topic]
 
@@ -132,7 +130,6 @@ def turned_relevant(rankings: Rankings) -> Ints:
 
 
 def ideal_places(rankings: Rankings) -> Ints:
-    """Return each relevant document's rank in the ideal ranking, from 1; 0 for others."""
     facts, gain, marks = rankings.facts, rankings.gain(), relevant(rankings)
     places = np.zeros(gain.shape, dtype=np.int64)
     better = np.zeros(gain.shape[0], dtype=np.int64)

@@ -40,7 +40,6 @@ class Condensed(Measure):
     trec_names = ()
 
     def __post_init__(self) -> None:
-        """Copy parameters and unstated facts from the plain measure."""
         for name in (Facts.__annotations__.keys() - vars(Condensed).keys()) | {"rel", "cutoff"}:
             object.__setattr__(self, name, getattr(self.measure, name))
 

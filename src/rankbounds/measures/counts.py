@@ -214,5 +214,4 @@ class Utility(Measure):
         return np.minimum(*ends), np.maximum(*ends)
 
     def worth_of_hit_and_length(self) -> tuple[float, float]:
-        """Return what a relevant document adds, and any document; the rest is common to all lists."""
         return self.hit - self.noise - self.miss + self.rest, self.noise - self.rest

@@ -57,7 +57,6 @@ class Discounted(Measure):
 
 @lru_cache(maxsize=16)
 def discounts(base: float | None, n: int) -> Floats:
-    """Return the weights of ranks 1 to n, not to be written to."""
     rank = np.arange(1, n + 1)
     if base is None:
         return read_only(1 / np.log2(rank + 1))

@@ -46,7 +46,6 @@ class BySubtopic(Measure):
         raise NotImplementedError
 
     def combined(self, lists: ListsBySubtopic, values: Floats) -> Floats:
-        """Return one number for each list from those of its subtopics."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:
@@ -204,7 +203,6 @@ class Novel(IntentAware):
         return GainOfSubtopic(self)
 
     def greatest(self) -> float:
-        """Return what one subtopic gains from a list relevant to it throughout."""
         n = self.cutoff or 1
         while not self.cutoff and (1 - self.alpha) ** n * float(self.weights(n)[-1]) > 1e-18:
             n *= 2

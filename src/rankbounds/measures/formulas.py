@@ -81,7 +81,6 @@ class RankWeighted(Measure):
 
 
 def is_weighted_sum(measure: Measure) -> TypeIs[RankWeighted]:
-    """Is the value a sum over ranks of fixed weights times worth?"""
     return isinstance(measure, RankWeighted)
 
 
@@ -194,7 +193,6 @@ class ShareOfRelevant(Share):
         raise NotImplementedError
 
     def divisor_for(self, relevant: Floats, rankings: Rankings) -> Floats:
-        """Return each list's divisor, if so many documents of its topic are relevant."""
         slope, offset, most = self.growth(rankings)
         return np.minimum(slope * relevant + offset, most)
 
@@ -255,7 +253,6 @@ class IdealRatio(Normalised):
         return weighted_sum(self.weights(width), self.worth_of_gain(rankings.ideal(width)))
 
     def _ideal_of(self, facts: TopicFacts) -> Floats:
-        """Return what the judged documents of each topic come to in their ideal order."""
         most = int(facts.positive.max(initial=1))
         width = most if self.cutoff is None else min(most, self.cutoff)
         topics = np.arange(len(facts.query_ids))
@@ -335,7 +332,6 @@ class IdealRatio(Normalised):
         return weights if self.cutoff is None else np.where(np.arange(n) < self.cutoff, weights, 0.0)
 
     def _sums(self, rankings: Rankings, reached: Flags, turned: Ints, *, best: bool, over_ties: bool) -> Floats:
-        """Return the weights of documents that reach a level, with 0, 1, 2, ... unjudged ones."""
         holes = rankings.holes
         if over_ties and (groups := rankings.groups) is not None:
             # Documents that reach the level stand at the good (or bad) end of their group, unjudged ones next to them.
@@ -355,7 +351,6 @@ class IdealRatio(Normalised):
 
 
 def is_ideal_ratio(measure: Measure) -> TypeIs[IdealRatio]:
-    """Is the value a weighted sum over that of the ideal ranking?"""
     return isinstance(measure, IdealRatio)
 
 
@@ -452,7 +447,6 @@ def worth_of_one(measure: Measure, facts: TopicFacts) -> float:
 
 
 def weighted_sum(weights: Floats, worth: Floats) -> Floats:
-    """Sum the worth of the first ranks, each times its weight."""
     return weighted_sums(worth, weights)
 
 
@@ -462,7 +456,6 @@ def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:
 
 
 def found_and_open(measure: Measure, rankings: Rankings) -> tuple[Floats, Floats, Ints, Ints]:
-    """Count relevant documents found, relevant ones known, and unjudged ones above and below the depth."""
     judged, depth = rankings.assume(0.0), measure.depth(rankings)
     found = judged.relevant(measure.rel)[..., :depth].sum(axis=-1)
     within = np.count_nonzero(rankings.holes[..., :depth], axis=-1)

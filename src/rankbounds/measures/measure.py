@@ -286,11 +286,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
 
 def smallest_over_numbers(bound: Callable[[Ints, Ints, Ints], Floats], most: Ints, width: int) -> Floats:
-    """Return for each list the smallest value over k, the number of unjudged documents relevant, from 0 to ``most``.
-
-    ``bound`` returns, for lists and a first and a last k each, a lower bound of the values between; where the two are
-    one, the value itself. Spans of k are halved as long as they may hold a smaller value than known.
-    """
+    """Return each list's smallest value over k from 0 to ``most``; ``bound`` is below all values of a span."""
     everyone, none = np.arange(most.size), np.zeros(most.size, dtype=np.int64)
     best = np.minimum(bound(everyone, none, none), bound(everyone, most, most))
     spans = np.stack((everyone, none + 1, most - 1))[:, most > 1]
@@ -320,7 +316,6 @@ def label(measure: Measure, prime: str = "") -> str:
 
 
 def value_text(value: Any) -> str:
-    """Return a parameter's value as the parser reads it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -95,7 +95,6 @@ _PARAMETERS, _EXAMPLES = "Parameters\n----------\n", "Examples\n--------\n"
 
 
 def document(cls: Any) -> str:
-    """Return a measure's docstring with every parameter explained, and its example."""
     above, _, examples = inspect.cleandoc(cls.__doc__).partition(f"\n\n{_EXAMPLES}")
     above, _, own = above.partition(f"\n\n{_PARAMETERS}")
     own, _, below = own.partition("\n\n")

@@ -73,7 +73,6 @@ class RBP(RankWeighted):
         return super().open_tail(rankings) * self.largest_worth(rankings)
 
     def largest_worth(self, rankings: Rankings) -> Floats:
-        """Return what a document of each list can be worth at most, or of all lists."""
         if not self.graded:
             return np.ones(1)
         return np.minimum(self.largest_gain(rankings.facts) / self._scale(rankings), 1.0)
@@ -97,5 +96,4 @@ class RBP(RankWeighted):
 
 @lru_cache(maxsize=128)  # (a grid of p has a hundred)
 def falling_weights(p: float, n: int) -> Floats:
-    """Return the weights of ranks 1 to n, not to be written to."""
     return read_only((1 - p) * p ** np.arange(n))

@@ -32,7 +32,6 @@ class Sampled(Measure):
     value_range = (0.0, np.inf)
 
     def estimate(self, lists: StratifiedLists) -> Floats:
-        """Return one number for each list."""
         raise NotImplementedError
 
     def value(self, rankings: Rankings) -> Floats:

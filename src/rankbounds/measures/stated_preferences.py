@@ -146,12 +146,10 @@ class PrefShareR(StatedPreferences):
     value_range = (0.0, 1.0)
 
     def documents(self, counts: CountedPreferences) -> tuple[Floats, Floats]:
-        """Return how many relevant documents, and how many of level 0, each group has or has retrieved."""
         first = 1 if self.retrieved else 0
         return counts.relevant[:, first:].sum(axis=-1), counts.nonrelevant[:, first:].sum(axis=-1)
 
     def share(self, counts: CountedPreferences, fulfilled: Floats, possible: Floats) -> Floats:
-        """Return the share for each list and group, of preferences that count."""
         relevant, nonrelevant = self.documents(counts)
         lacking = np.maximum(relevant - nonrelevant, 0.0)
         return quotient(fulfilled + counts.relevant[:, 1] * lacking, possible + relevant * lacking)

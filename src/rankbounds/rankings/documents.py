@@ -22,7 +22,6 @@ MATCHED = 1 << 20
 """About so many entries are matched at a time."""
 
 NOTHING: Ints = np.empty((4, 0), dtype=np.int32)
-"""No entries."""
 
 
 def entries_of(run: int | Ints, rankings: Rankings, chosen: Flags) -> Ints:
@@ -35,17 +34,11 @@ def entries_of(run: int | Ints, rankings: Rankings, chosen: Flags) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class RetrievedDocuments:
-    """Documents of several runs, each once, and where the runs have them.
-
-    ``run``, ``rank`` (1 at the top), ``row`` (of the run's table) and ``document`` are parallel: an entry for each
-    document of each run, in the order in which they were given.
-    """
+    """Documents of several runs, each once, and parallel entries of where the runs have them (``rank`` from 1)."""
 
     runs: Sequence[Run]
     topic: Ints
-    """The number of each document's topic, rising."""
     grade: Floats
-    """The grade of each document; NaN where none was given."""
     run: Ints
     rank: Ints
     row: Ints
@@ -111,7 +104,6 @@ class RetrievedDocuments:
 
     @cached_property
     def best_rank(self) -> Ints:
-        """The best rank that any run gives each document."""
         best = np.full(len(self), np.iinfo(np.int32).max, dtype=np.int64)
         np.minimum.at(best, self.document, self.rank)
         return best
@@ -166,7 +158,6 @@ class RetrievedDocuments:
 
     @property
     def most_of_two(self) -> int:
-        """How many documents two runs hold together at most."""
         return 2 * int(self.held.max(initial=0))
 
     def by_run(self, values: Floats) -> Floats:
@@ -177,10 +168,7 @@ class RetrievedDocuments:
 
     @cached_property
     def tables(self) -> tuple[Ints, Ints]:
-        """Return each run's documents from the top down, filled up with ``len(self)``, and its rank of every document.
-
-        Rank 0 means that the run does not have the document. Entries must be given run after run.
-        """
+        """Return each run's documents in order, padded with ``len(self)``, and its rank of each (0: not there)."""
         place = np.arange(self.run.size) - np.repeat(np.cumsum(self.held) - self.held, self.held)
         listed = np.full((len(self.runs), int(self.held.max(initial=0))), len(self))
         listed[self.run, place] = self.document
@@ -189,10 +177,7 @@ class RetrievedDocuments:
         return listed, ranks
 
     def of_either(self, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-        """Return for each pair of runs the documents of either list, each once: its rank in A and in B (0: not there).
-
-        Rows are as long as the longest; entries with two zeros are padding.
-        """
+        """Return for each pair the documents of either list, each once: its rank in A and in B (0: not there)."""
         listed, ranks = self.tables
         documents = np.concatenate((listed[a], listed[b]), axis=-1)
         rank_a, rank_b = ranks[a[:, None], documents], ranks[b[:, None], documents]
@@ -203,7 +188,6 @@ class RetrievedDocuments:
         return rank_a, rank_b
 
     def shared(self, chosen: Flags | None = None) -> Floats:
-        """Count the documents (of the chosen entries, if given) that two runs share."""
         member = np.zeros((len(self.runs), -(-len(self) // 64) * 64), dtype=bool)
         member[self.run, self.document] = True if chosen is None else chosen
         sets = np.packbits(member, axis=-1).view(np.uint64)  # (a product of matrices takes threads that wait)

@@ -21,17 +21,12 @@ from rankbounds.rankings.rankings import BEYOND, NOT_POOLED, Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 
 BATCH_CELLS = 1 << 17
-"""How many cells a batch may have: few enough that several arrays of them stay in the processor's cache, enough to make
-each array call worth it."""
+"""So few that several arrays of a batch stay in the processor's cache, and enough to make an array call worth it."""
 
 
 @dataclass(frozen=True)
 class Joined:
-    """A run joined with judgments: its rankings in slices to be computed, and what the join noticed.
-
-    Each slice holds whole topics and few enough rows for the processor's cache; slices are independent, so threads may
-    share them.
-    """
+    """A run joined with judgments: its rankings in independent slices of whole topics, and what the join noticed."""
 
     slices: list[Callable[[], list[Rankings]]]
     missing: list[str]
@@ -43,7 +38,6 @@ class Joined:
 
 
 def no_topic_judged(run: str, topic: str, judgments: str, judged_topic: str) -> DataError:
-    """Return the message for a run that shares no topic with the judgments, with a topic of each."""
     return DataError(
         run,
         f'no topic of this run is judged. The run has topics such as "{topic}", {judgments} like "{judged_topic}".',
@@ -61,12 +55,7 @@ def join(
     keep_rows: bool = False,
     keep_judgments: bool = False,
 ) -> Joined:
-    """Look up every document of the run in the judgments and rank it.
-
-    ``topics="judged"`` gives a topic that the run lacks an empty list; ``"shared"`` leaves it out. ``order="key"``
-    needs the ``tie_key``. ``keep_rows`` fills ``Rankings.row`` with the document of each cell, and ``keep_judgments``
-    fills ``Rankings.judgment``, which is always filled if some documents are only pooled.
-    """
+    """Look up every document of the run in the judgments and rank it; ``order="key"`` needs the ``tie_key``."""
     pairs = run.pairs
     topic_in_qrels = facts.qrels.pairs.index.topics_of(pairs)
     known, absent = _topics_in_common(pairs.topics, topic_in_qrels, facts)
@@ -124,7 +113,6 @@ def join_dict(
 
 
 def _topics_in_common(names: Sequence[str], topic_in_qrels: Ints, facts: TopicFacts) -> tuple[Flags, Ints]:
-    """Return which of a run's topics are judged, and the numbers of the judged topics that the run lacks."""
     known = topic_in_qrels >= 0
     if names == facts.query_ids:
         return known, topic_in_qrels[:0]
@@ -143,7 +131,6 @@ def slices_of(
     keep_rows: bool = False,
     keep_judgments: bool = False,
 ) -> list[Callable[[], list[Rankings]]]:
-    """Return the rankings of the run's judged topics, to be computed slice by slice."""
     keep_judgments |= facts.some_only_pooled
     kernel = None
     table = facts.qrels.pairs.index.native if in_use() and order in ORDERS else None
@@ -162,14 +149,12 @@ def slices_of(
 
 
 def in_batches(lists: RankedLists, facts: TopicFacts) -> list[Rankings]:
-    """Return what the kernel ranked, as rankings."""
     columns = lists.grade, lists.tied, lists.row, lists.judgment
     start = lists.length.cumsum() - lists.length
     return list(_batches(*columns, start, lists.length, lists.topic, facts))
 
 
 def empty_rankings(topics: Ints, facts: TopicFacts, keep_rows: bool = False, keep_judgments: bool = False) -> Rankings:
-    """Return a list without documents for each of these topics."""
     keep_judgments |= facts.some_only_pooled
     return Rankings(
         np.zeros((topics.size, 1)),

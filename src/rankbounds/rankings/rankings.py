@@ -72,7 +72,6 @@ class Rankings(Memory):
 
     @property
     def pooled_holes(self) -> Flags:
-        """Return which unjudged documents were pooled for judging all the same."""
         return np.zeros(self.grade.shape, dtype=bool) if self.judgment is None else self.holes & (self.judgment >= 0)
 
     @property
@@ -125,10 +124,7 @@ class Rankings(Memory):
         return self.remembered(("so far", rel), lambda: running_sums(self.relevant(rel)))
 
     def gain(self) -> Floats:
-        """Return the gain of every document, 0 beyond a list's end.
-
-        An unjudged one has the gain of grade 0, or by ``chance`` the largest.
-        """
+        """Return every document's gain, 0 beyond a list's end; an unjudged one's is by ``chance`` the largest."""
 
         def compute() -> Floats:
             least, most = self.facts.nonrelevant_gain, self.facts.max_gain
@@ -147,7 +143,6 @@ class Rankings(Memory):
         return known if self._all_nonrelevant else known + self._num_assumed()
 
     def ideal(self, width: int) -> Floats:
-        """Return the topic's largest gains in descending order."""
         known = self.facts.ideal(self.topic, width)
         least = self.facts.nonrelevant_gain
         if least > 0:  # unjudged documents gain something even where they count as non-relevant
@@ -177,10 +172,7 @@ class Rankings(Memory):
         )
 
     def open_to(self, most_relevant: float) -> Rankings:
-        """Return the same lists, with bounds that allow a topic so many relevant documents in the whole collection.
-
-        Nothing derived from lists without that limit is reused.
-        """
+        """Return the same lists, with bounds that allow a topic so many relevant documents in the whole collection."""
         kept = ("holes", "num_holes", "places of holes", "groups")
         return self.remembered(
             ("open to", most_relevant),
@@ -259,11 +251,7 @@ class Rankings(Memory):
 
 @dataclass(frozen=True, eq=False)
 class TiedGroups:
-    """All groups of two or more documents of equal score.
-
-    ``cell`` holds the places of the tied documents in the flattened batch, group after group, and ``start`` where in
-    ``cell`` each group begins. A group never reaches into the next list.
-    """
+    """All groups of tied documents: their cells in the flattened batch, and where in ``cell`` each group begins."""
 
     cell: Ints
     start: Ints
@@ -272,7 +260,6 @@ class TiedGroups:
 
     @classmethod
     def of(cls, tied: Flags) -> TiedGroups:
-        """Make groups from marks at the documents that have the score of the one before them."""
         flat = tied.ravel()
         inside = flat.copy()
         inside[:-1] |= flat[1:]
@@ -291,7 +278,6 @@ class TiedGroups:
 
     @property
     def row(self) -> Ints:
-        """For every group the list it stands in."""
         return self.cell[self.start] // self.width
 
     @property
@@ -313,7 +299,6 @@ class TiedGroups:
         return np.repeat(by_group, self.size)
 
     def filled_from(self, array: NDArray[Any], source: Ints) -> NDArray[Any]:
-        """Return an array of the batch with the tied documents' entries taken from the cells named."""
         filled = np.array(array, order="C")
         filled.reshape(-1)[self.cell] = array.reshape(-1)[source]
         return filled

@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CountedPreferences:
-    """Of each list and each group of its topic: how many preferences are possible, and how many are satisfied.
-
-    ``possible`` and ``fulfilled`` have a column for preferences with 0, 1 or both documents retrieved; ``relevant`` and
-    ``nonrelevant`` (of level 0) documents one for those not retrieved and one for those retrieved.
-    """
+    """Preferences by whether 0, 1 or both documents are retrieved, and documents by whether they are."""
 
     number: Ints
     lists: int
@@ -44,7 +40,6 @@ class CountedPreferences:
     """Which groups have several subgroups."""
 
     def total(self, values: Floats) -> Floats:
-        """Return a number for each list and group, summed for each list."""
         return np.bincount(self.number, weights=values, minlength=self.lists).astype(np.float64, copy=False)
 
 
@@ -65,7 +60,6 @@ class PreferenceFacts:
         distinct = np.unique(np.column_stack((self.group, self.subgroup)), axis=0)
         self.partial: Flags = np.bincount(distinct[:, 0], minlength=number) > 1
         self._stated: dict[int, tuple[Ints, Flags, Ints, Flags]] = {}
-        """Which groups have several subgroups."""
         self._check_repeats()
 
     def _check_repeats(self) -> None:
@@ -84,9 +78,7 @@ class PreferenceFacts:
         return place
 
     def stated_by(self, group: int) -> tuple[Ints, Flags, Ints, Flags]:
-        """Return a group's documents, as rows of the judgments, which have level 0, of which kind each is, and which
-        kind is preferred to which. Documents of one level are a kind; with several subgroups, each is its own.
-        """
+        """Return a group's documents, which have level 0, the kind of each, and which kind is preferred to which."""
         if group in self._stated:
             return self._stated[group]
         entries = np.flatnonzero(self.group == group)
@@ -122,9 +114,7 @@ class PreferenceFacts:
 
     @cached_property
     def of_several_groups(self) -> dict[int, tuple[Ints, Ints, Ints, Floats]]:
-        """Map topics of several groups to their documents, and every two that a group compared, with the share for the
-        first: that of the groups that prefer it, among those that prefer either.
-        """
+        """Map topics to their groups' documents and compared pairs, with the share of groups that prefer the first."""
         return {topic: self._shares_in(topic) for topic in np.flatnonzero(self.groups.count > 1).tolist()}
 
     def _shares_in(self, topic: int) -> tuple[Ints, Ints, Ints, Floats]:
@@ -139,11 +129,7 @@ class PreferenceFacts:
         return rows, first, second, number[first, second] / (number + number.T)[first, second]
 
     def counted(self, rankings: Rankings, limited: str = "") -> CountedPreferences:
-        """Count the preferences that the lists fulfil.
-
-        ``limited``: a group of R relevant documents has at most R of level 0, the first in the list. R counts those of
-        the ``"group"``, or its ``"retrieved"`` ones.
-        """
+        """Count the preferences fulfilled; ``limited``: a group's R relevant documents allow R of level 0."""
         return rankings.remembered(("preferences", limited), lambda: self._count(rankings, limited))
 
     def _count(self, rankings: Rankings, limited: str) -> CountedPreferences:
@@ -183,9 +169,7 @@ class PreferenceFacts:
         counted.fulfilled[line] = 0, better[held].sum(), np.triu(both).sum()
 
     def shares_of_pairs(self, rankings: Rankings) -> tuple[Floats, Floats]:
-        """For lists whose topic has several groups: the number of pairs, and their summed shares for the order that
-        the list has them in, by whether 0, 1 or both documents were retrieved.
-        """
+        """Return, for topics of several groups, numbers of pairs and their shares, by documents retrieved."""
         judgments = self._judgments_in(rankings)
         number, summed = np.zeros((rankings.topic.size, 3)), np.zeros((rankings.topic.size, 3))
         for line, topic in enumerate(rankings.topic.tolist()):

@@ -32,7 +32,6 @@ class StrataFacts:
         named, code = np.unique(topic * kinds + stated, return_inverse=True)
         self.count = np.bincount(named // kinds, minlength=topics)
         self.number = code - (np.cumsum(self.count) - self.count)[topic]
-        """The stratum of every judgment."""
         self.width = int(self.count.max(initial=1))
         self.drawn = ~np.isnan(facts.grade)
         self.gain = facts.rule(np.where(self.drawn, facts.grade, 0.0))
@@ -46,11 +45,9 @@ class StrataFacts:
         return np.bincount(cell, minlength=topics * (self.width + 1)).reshape(topics, -1).astype(np.float64)
 
     def relevant(self, rel: float) -> Floats:
-        """Return how many of the drawn documents of each stratum have at least this grade."""
         return self._per_stratum(self.drawn & (np.nan_to_num(self.facts.grade, nan=-1.0) >= rel))
 
     def of_gain(self) -> Floats:
-        """Return how many drawn documents of each stratum have each of the ``levels`` of gain, on a last axis."""
         return np.stack([self._per_stratum(self.drawn & (self.gain == level)) for level in self.facts.levels], axis=-1)
 
 
@@ -66,7 +63,6 @@ class StratifiedLists:
     sampled: Floats
     relevant_sampled: Floats
     gain_sampled: Floats
-    """Drawn documents by stratum and level of gain."""
     levels: Floats
 
     @classmethod

@@ -61,9 +61,7 @@ class SubtopicFacts:
         return np.diff(self.first)
 
     def judgments(self) -> tuple[Ints, Ints, Floats]:
-        """Return all judgments for subtopics: rows of the documents, the subtopic's place in its topic, grades (NaN:
-        none).
-        """
+        """Return rows of documents, the subtopic's place in its topic, and grades (NaN: none)."""
         return self._row, self._place, self._grade
 
     @cached_property
@@ -84,10 +82,7 @@ class SubtopicFacts:
         return table
 
     def greedy_gains(self, rel: float, alpha: float, depth: int) -> Floats:
-        """Return for each topic what each document of its greedy ideal ranking adds in new or repeated subtopics.
-
-        Source: Clarke et al., SIGIR 2008; ties go to the document whose id sorts last, as in ndeval.
-        """
+        """Return what documents of the greedy ideal ranking add (Clarke et al., SIGIR 2008); ties as in ndeval."""
         known = self._greedy.get((rel, alpha))
         if known is None or known.shape[1] < depth:
             relevant = self._grade >= rel
@@ -158,10 +153,7 @@ class ListsBySubtopic:
 
 
 def lists_by_subtopic(rankings: Rankings, *, given: bool = False) -> ListsBySubtopic:
-    """Return each list once per subtopic of its topic.
-
-    ``given``: a document that is judged for others alone is unjudged, as with groups of judgments.
-    """
+    """Return each list once per subtopic of its topic; ``given``: documents judged for others alone are unjudged."""
     known: SubtopicFacts = rankings.facts.subtopics
     lists = rankings.length.size
     if known.facts is rankings.facts:

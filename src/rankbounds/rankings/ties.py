@@ -21,10 +21,7 @@ RULES = (*ORDERS, "best", "worst", "expected")
 
 
 def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
-    """Return for each tied document the cell that replaces it when groups are ordered by falling worth.
-
-    For the worst order, by rising worth. Documents of equal worth keep their order.
-    """
+    """Return the cell that replaces each tied document's when groups are ordered by falling (worst: rising) worth."""
     groups = rankings.groups
     if groups is None:
         return np.empty(0, dtype=np.int64)
@@ -47,7 +44,6 @@ def reorder(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
 
 
 def reorder_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Floats:
-    """Return what documents are worth, with each tied group in its best (or worst) order."""
     groups = rankings.groups
     if groups is None:
         return worth
@@ -69,10 +65,7 @@ def group_means(rankings: Rankings, worth: Floats) -> Floats:
 
 
 def expected_with_earlier(rankings: Rankings, worth: Floats) -> Floats:
-    """Return, at every rank, the mean of the worth there times the sum of the worth at all ranks before it.
-
-    Average precision is such a sum: a document's relevance times the number of relevant ones above it.
-    """
+    """Return, at every rank, the mean of the worth there times the summed worth before it (as average precision is)."""
     means = group_means(rankings, worth)
     product = means * (np.cumsum(means, axis=-1) - means)
     groups = rankings.groups
@@ -133,10 +126,7 @@ def _of_like_size(size: Ints, chosen: Ints) -> list[Ints]:
 
 
 def chance_drawn(size: Ints | int, marked: Ints | int, drawn: Ints, count: Ints) -> Floats:
-    """Return the probability that ``drawn`` of ``size`` documents hold ``count`` of the ``marked`` ones.
-
-    The hypergeometric distribution, for arrays that broadcast; 0 if so many cannot be drawn.
-    """
+    """Return the (hypergeometric) chance that ``drawn`` of ``size`` documents hold ``count`` of the ``marked``."""
     from scipy.special import gammaln
 
     log_factorial: Floats = gammaln(np.arange(1, int(np.max(size, initial=1)) + 2))
@@ -163,7 +153,6 @@ def group_place(rankings: Rankings) -> tuple[Ints, Ints]:
 
 
 def before_and_within(rankings: Rankings, worth: Floats) -> tuple[Floats, Floats]:
-    """Return for every cell the summed worth before its tied group, and over the group."""
     first, size = group_place(rankings)
     so_far = sums_before(worth)
     before = np.take_along_axis(so_far, first, axis=-1)
@@ -182,11 +171,7 @@ def share_above(rankings: Rankings) -> Floats:
 
 
 def expected_count(rankings: Rankings, worth: Floats, depth: int | Ints) -> Floats:
-    """Return the mean over all orders of the summed worth of the documents to a depth.
-
-    For a group that the depth cuts it is the group's worth times the share above. If worth is 0 or 1, nothing is
-    rounded before that one division.
-    """
+    """Return the mean over orders of the summed worth to a depth; a group that it cuts counts by the share above."""
     down_to = np.minimum(depth, rankings.width) + np.zeros(rankings.length.shape, dtype=np.int64)
     first, size, within, before = _groups_of(rankings, worth, np.maximum(down_to - 1, 0))
     return np.where(down_to > 0, before + within * (down_to - first) / size, 0.0)
@@ -200,17 +185,14 @@ class TiedGroup:
     """How many documents stand above the group."""
     size: Ints
     relevant: Ints
-    """How many documents of the group are relevant."""
     above: Ints
     """How many documents above the group are relevant."""
     wanted: Ints
     """How many relevant documents are asked of the group, or (at a cut) how many of its ranks are above the cut."""
     reached: Flags
-    """Does the group have what was asked for?"""
 
     @property
     def columns(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return all numbers but ``reached``, with an axis behind that of the lists."""
         first, size, relevant, above, wanted = (
             number[:, None] for number in (self.first, self.size, self.relevant, self.above, self.wanted)
         )
@@ -227,14 +209,12 @@ def groups_reaching(rankings: Rankings, relevant: Floats, n: int) -> TiedGroup:
 
 
 def groups_at_cut(rankings: Rankings, relevant: Floats, depth: int) -> TiedGroup:
-    """Return the group of each list that holds rank ``depth``."""
     column = np.full(rankings.length.size, depth - 1)
     first, size, inside, above = (part.astype(np.int64) for part in _groups_of(rankings, relevant, column))
     return TiedGroup(first, size, inside, above, depth - first, np.ones(column.size, dtype=bool))
 
 
 def _groups_of(rankings: Rankings, worth: Floats, column: Ints) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return the group with this column of each list: its first column, size, and the worth in and before it."""
     row, so_far = np.arange(column.size), sums_before(worth)
     first, size = (place[row, column] for place in group_place(rankings))
     before = so_far[row, first]
@@ -242,10 +222,7 @@ def _groups_of(rankings: Rankings, worth: Floats, column: Ints) -> tuple[Ints, I
 
 
 def chance_of_place(group: TiedGroup, width: int) -> Floats:
-    """Return the probability that the ``wanted``-th relevant document of the group is its first, second, ... document.
-
-    The documents down to that place then include that many relevant ones, the last of them there.
-    """
+    """Return the probability that the group's ``wanted``-th relevant document is its first, second, ... document."""
     place = np.arange(1, width + 1)
     _, size, relevant, _, wanted = group.columns
     return chance_drawn(size, relevant, place, wanted) * wanted / place

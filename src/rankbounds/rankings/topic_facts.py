@@ -30,7 +30,6 @@ class Memory:
     _memory: dict[Any, Any]
 
     def remembered(self, key: Any, compute: Callable[[], Value]) -> Value:
-        """Return the value of this key, computed when it is first asked for."""
         try:
             known: Value = self._memory[key]
             return known
@@ -40,14 +39,7 @@ class Memory:
 
 
 class TopicFacts(Memory):
-    """What the judgments alone say of each topic, for one gain rule.
-
-    Counts are over a list of judged documents (``_topic``, ``_grade``, ``_gain``), to which ``CompletedFacts`` adds
-    known facts (``_known``) and unlisted documents of grade 0.
-
-    ``kept`` flags the judgments to use; the others count as pooled and not judged, on the same scale of gains.
-    ``grades`` are those of the whole collection, if ``qrels`` is only a part of it.
-    """
+    """What the judgments alone say of each topic; ``kept`` flags those to use, others count as pooled."""
 
     def __init__(
         self, qrels: Qrels, rule: GainRule | None = None, kept: Flags | None = None, grades: Floats | None = None
@@ -63,7 +55,6 @@ class TopicFacts(Memory):
         """The largest gain an unjudged document may have: the largest of the collection or the gain table, and at
         least that of grade 1, which may occur whether it was judged or not."""
         self.nonrelevant_gain = float(self.rule(np.zeros(1))[0])
-        """What a document of grade 0 gains: nothing, unless the gain table says so."""
         least = float(min(self.nonrelevant_gain, *in_table, seen.min(initial=np.inf)))
         if least < self.nonrelevant_gain:
             raise UsageError(
@@ -116,7 +107,6 @@ class TopicFacts(Memory):
 
     @property
     def holds_strings(self) -> bool:
-        """Came the judged documents from dicts, or are they held as such already?"""
         return self.qrels.pairs.docs.string_hashes is not None or "held" in self.__dict__
 
     @cached_property
@@ -144,7 +134,6 @@ class TopicFacts(Memory):
         return 0
 
     def relevant(self, rel: float) -> Ints:
-        """Return how many documents of each topic have at least this grade."""
         return self.remembered(
             rel, lambda: self._count(self._grade >= rel) + self._known(lambda known: known.relevant(rel))
         )
@@ -166,18 +155,13 @@ class TopicFacts(Memory):
 
     @cached_property
     def top_gain(self) -> Floats:
-        """Return the largest gain of each topic's documents, and at least 1."""
         top: Floats = np.ones(len(self.query_ids))
         np.maximum.at(top, self._topic, self._gain)
         return np.maximum(top, self._known(lambda known: known.top_gain))
 
     @cached_property
     def levels(self) -> Floats:
-        """Return the distinct positive gains that documents may have, ascending; the last is ``max_gain``.
-
-        Those of the collection and of the gain table, and those of unused whole grades below the largest, which future
-        judgments may use.
-        """
+        """Return the distinct positive gains that documents have or may get, ascending; the last is ``max_gain``."""
         seen = self._grade if self._grades is None else self._grades
         top = max(seen.max(initial=0.0), *(grade for grade, _ in self.rule.table), 0.0)
         whole = self.rule(np.arange(1.0, top + 1 if top <= MOST_GRADES else 1.0))
@@ -193,7 +177,6 @@ class TopicFacts(Memory):
 
     @cached_property
     def count_from_level(self) -> Ints:
-        """Return, by ``levels``, how many documents of each topic have at least that gain."""
         return np.stack([self._count_from(level) for level in self.levels.tolist()])
 
     @cached_property
@@ -215,11 +198,7 @@ class TopicFacts(Memory):
 
 
 class CompletedFacts(TopicFacts):
-    """Facts of topics after more judgments; each completion of a topic is a topic here.
-
-    ``completes`` is the topic of each completion, ``more`` how many documents are judged in it besides the known ones.
-    Those of a grade above 0 are listed: ``completion``, ``grade``, and ``gain`` if it does not follow from the rule.
-    """
+    """Facts after more judgments: each completion of a topic is a topic here, with ``more`` documents judged in it."""
 
     def __init__(
         self,

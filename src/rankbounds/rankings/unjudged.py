@@ -43,10 +43,7 @@ class UnjudgedRule:
 
 @dataclass(frozen=True, eq=False)
 class CalibratedRule(UnjudgedRule):
-    """Count unjudged documents that another source labelled by the probability of their label, others as ``q``.
-
-    Labelled documents are pooled ones among the judgments (relevance -1); ``chance`` has a number for every judgment.
-    """
+    """Count documents that another source labelled by the ``chance`` of their label, others as ``q``."""
 
     name: str = "expected"
     q: float | None = 0.0

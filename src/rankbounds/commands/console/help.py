@@ -51,7 +51,6 @@ def commands_by_question(commands: Iterable[Command], width: int) -> str:
 
 
 def entry(name: str, text: str, width: int) -> str:
-    """Format a name with its explanation beside it, or below if the name is long."""
     blanks = " " * (NAME_WIDTH + 2)
     lines = wrap(text, max(30, width - len(blanks)))
     if len(name) < NAME_WIDTH:
@@ -82,7 +81,6 @@ def noun_help(noun: str, commands: Iterable[Command], width: int) -> str:
 
 
 def command_help(command: Command, options: Sequence[Option], width: int, *, everything: bool = False) -> str:
-    """Format a command's answer, examples, and options in groups, the everyday ones first or alone."""
     program = f"rankbounds {command.name}"
     arguments = " ".join(option.usage for option in options if not option.flags)
     answer, examples, details = command.parts
@@ -106,7 +104,6 @@ def value_help(options: Sequence[Option], words: Sequence[str], width: int) -> s
 
 
 def in_groups(options: Iterable[Option]) -> dict[str, list[Option]]:
-    """Group the options in the order of the help, the everyday ones first."""
     first = sorted(options, key=lambda option: (bool(option.flags), not option.everyday))
     grouped = {group: [option for option in first if option.group == group] for group in GROUPS}
     return {group: several for group, several in grouped.items() if several}

@@ -128,7 +128,6 @@ def duration(seconds: float) -> str:
 
 @contextlib.contextmanager
 def progress_shown() -> Iterator[None]:
-    """Show progress during the block, on a terminal and unless quiet."""
     global _line
     if _quiet or not sys.stderr.isatty():
         yield

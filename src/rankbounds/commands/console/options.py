@@ -57,9 +57,7 @@ class Option:
     explained_by: str = ""
     """The command whose help explains it, if many commands take it."""
     flags: list[str] = field(init=False)
-    """Such as ``-o`` and ``--output``; none for an argument."""
     names: list[str] = field(init=False)
-    """What its values are called."""
     nargs: str | int | None = field(init=False)
     """The number of values in argparse's notation; None for one, 0 for a switch."""
 
@@ -155,7 +153,6 @@ def words_in(module: str, name: str, *more: str) -> Callable[[], Sequence[str]]:
 
 
 def group_under(title: str, *options: Option, **more: Any) -> tuple[Option, ...]:
-    """Group the options under a title in the help, with further settings."""
     return tuple(replace(option, group=title, **more) for option in options)
 
 
@@ -183,10 +180,7 @@ def pick(options: Options, *names: str) -> dict[str, Any]:
 
 
 def call(options: Options, function: Callable[..., T], *given: Any, **more: Any) -> T:
-    """Call a function with those of the options that it takes, by name.
-
-    ``given`` and ``more`` are its other arguments. An option that was not given leaves the function's own default.
-    """
+    """Call a function with ``given``, ``more``, and those of the options that it takes, by name."""
     from inspect import Parameter, signature
 
     parameters = signature(function).parameters
@@ -205,10 +199,7 @@ class UnparsedError(UsageError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of declared options with one-line errors.
-
-    Options are never abbreviated: a new option would change what an abbreviation means.
-    """
+    """A parser of declared options with one-line errors; options are never abbreviated."""
 
     def __init__(self, options: Sequence[Option] = (), **more: Any) -> None:
         super().__init__(allow_abbrev=False, add_help=False, **more)

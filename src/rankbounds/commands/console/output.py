@@ -203,10 +203,7 @@ def write_rows(
     above: Callable[[], str] = str,
     below: Callable[[], str] = str,
 ) -> None:
-    """Write rows in the format asked for: with column names for programs, as a table for people.
-
-    ``table`` makes a table that differs from the rows; ``above`` and ``below`` are plain text around it.
-    """
+    """Write rows in the format asked for: with column names for programs, as a table for people."""
     from rankbounds.results import Column, build_table
     from rankbounds.tables import ROW_FORMATS, render_rows
 

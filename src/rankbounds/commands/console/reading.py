@@ -130,7 +130,6 @@ def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
 
 
 def preparation_from(options: Options) -> Preparation:
-    """What the options say is done to runs before they are scored."""
     given: dict[str, Any] = vars(options)
     depth = given.get("depth") if "drop_self" in given else None
     key = as_tie_key(given["ties_key"]) if depth is not None and given.get("ties_key") is not None else None
@@ -170,10 +169,7 @@ def check_inputs(options: Options) -> None:
 
 
 def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
-    """Return the runs that the options name, each read when needed.
-
-    A file that patterns and folders name again is one run, unless ``repeated``.
-    """
+    """Return the runs that the options name, each read when needed; a file named twice is one, unless ``repeated``."""
     reading = reading_from(options)
     given: list[str | RunToRead] = []
     arguments = list(options.runs or ())
@@ -233,10 +229,7 @@ def read_runs(options: Options, *, repeated: bool = False) -> list[Run]:
 
 
 def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool = False) -> TrustedFirst | None:
-    """Return the labels that the options name, the trusted source's as truth and others calibrated, or None.
-
-    ``drawn``: for measures that may be drawn.
-    """
+    """Return the labels named, the trusted source's as truth and others calibrated; ``drawn``: for drawn measures."""
     if not options.calibrate:
         return None
     from rankbounds.probability.models.trusted_labels import TrustedFirst

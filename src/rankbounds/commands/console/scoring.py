@@ -130,7 +130,6 @@ ASSUMING_NO_BOUNDS = tuple(each for each in ASSUMING if each.dest not in ("bound
 
 
 def share(text: str) -> float:
-    """A number, also as a percentage: ``0.01`` or ``1%``."""
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -151,7 +150,6 @@ def resampling(resamples: int = Question.resamples) -> tuple[Option, Option]:
 
 
 def named_tests() -> str:
-    """The help of ``--test``: all tests, the default first."""
     from rankbounds.stats.significance import DEFAULT_TEST, TESTS
 
     others = [name for name in TESTS if name != DEFAULT_TEST]
@@ -195,7 +193,6 @@ OTHERWISE = Option(
 
 
 def probability(estimated: str, default: str) -> tuple[Option, ...]:
-    """Options for the probability of relevance of unjudged documents."""
     what = (
         f"probability that an unjudged document is relevant: {estimated}, a number, or a file (columns query_id, "
         "doc_id and probability)"
@@ -231,7 +228,6 @@ def sort_runs(options: Options, scores: Scores) -> Scores:
 
 
 def evaluation_from(options: Options) -> dict[str, Any]:
-    """The values of ``ASSUMING``, by the names that ``evaluate`` has for them."""
     return pick(options, *ASSUMPTIONS, *(option.dest for option in READING))
 
 
@@ -251,10 +247,7 @@ def evaluate_from(options: Options) -> Scores:
 
 
 def tabled_from(options: Options, scores: Scores, asked: Sequence[Measure] = ()) -> Scores:
-    """Return the scores of tables, by the measures that the options or a gate ask for.
-
-    By default the usual measures that all runs have, or, without any, all that they have.
-    """
+    """Return the scores of tables, by the measures asked for, else the usual ones, else all that all runs have."""
     known = [str(measure) for measure in scores.measures]
     wanted: list[str | Measure] = list(asked)
     for text in options.measures or ():

@@ -45,11 +45,7 @@ WORK_OF_SHARED, MOST_SHARED = 1 << 14, 10
 
 
 class EnumeratedFacts(CompletedFacts):
-    """The facts of one topic under each of several completions, which act as topics here.
-
-    ``worth`` has a row per completion and a column per unjudged document: its gain, or 1 or 0 for a measure that only
-    asks whether documents are relevant.
-    """
+    """One topic's facts under several completions, which act as topics; ``worth`` has a row for each."""
 
     def __init__(self, rankings: Rankings, worth: Floats, *, graded: bool) -> None:
         facts, topic = rankings.facts, int(rankings.topic[0])
@@ -77,10 +73,7 @@ def cells_to_fill(measure: Measure, topic: OpenTopic) -> Floats:
 def completed_ends(
     measure: Measure, topic: OpenTopic, cells: Floats, lines: Ints, facts: TopicFacts, completion: Ints
 ) -> tuple[Floats, Floats]:
-    """Compute the least and the greatest value of lists with these cells, for each list and completion.
-
-    The lists are fully judged then; only what lies beyond their ends, and the order of ties if asked for, is open.
-    """
+    """Compute the least and the greatest value of lists with these cells, for each list and completion."""
     tied = None if topic.rankings.tied is None else topic.rankings.tied[lines, : cells.shape[-1]]
     tied = tied if tied is not None and tied.any() else None
     lists = Rankings(cells, topic.rankings.length[lines], completion, facts, tied)
@@ -113,7 +106,6 @@ def possible_worths(measure: Measure, facts: TopicFacts) -> Floats:
 
 
 def every_way(choices: Floats, number: int) -> Floats:
-    """List every way to give so many documents one of the choices each."""
     if not number:
         return np.zeros((1, 0))
     return np.stack(np.meshgrid(*[choices] * number, indexing="ij"), axis=-1).reshape(-1, number)
@@ -136,11 +128,7 @@ def pairs_by_number(
 
 
 def greatest_of_all(measure: Measure, topic: OpenTopic) -> Greatest:
-    """Find the greatest difference by trying all judgments of few unjudged documents, for any measure.
-
-    Exact by construction. It needs as many values of the measure as there are ways to judge the documents of both
-    lists; where these are too many it returns NaN, and another argument has to answer.
-    """
+    """Find the greatest difference by trying all judgments of few unjudged documents; NaN where they are too many."""
     rankings, documents = topic.rankings, topic.documents
     choices = possible_worths(measure, rankings.facts)
     cells = cells_to_fill(measure, topic)
@@ -232,7 +220,6 @@ def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:
 
 
 def greatest_of_ends(measure: Measure, topic: OpenTopic) -> Greatest:
-    """Return the largest possible difference of any two of the lists."""
     rankings, documents = topic.rankings, topic.documents
     # Of documents outside the list, those judged not to be relevant can count for measures of judged documents.
     outside = "either" if measure.judged_only else measure.outside

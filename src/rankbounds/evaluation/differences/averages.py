@@ -155,12 +155,10 @@ class ChoicesFromTheTop:
 
     @cached_property
     def within(self) -> Ints:
-        """By list, how many unjudged documents stand within the depth."""
         read = self.documents.rank <= self.depth
         return np.bincount(self.documents.run[read], minlength=self.documents.held.size)
 
     def greatest(self, a: Ints, b: Ints) -> Found:
-        """How large the differences of these pairs can be, at most."""
         result, exact = np.empty(a.size), np.zeros(a.size, dtype=bool)
         # Lists of about the same length are taken together.
         order = np.argsort(self.within[a], kind="stable")
@@ -249,12 +247,10 @@ class _DocumentsRead:
     alone: Floats
     """What each adds to A minus what it adds to B, alone; minus infinity for no document."""
     at_a: Floats
-    """What each relevant document above it adds in A."""
     at_b: Floats
     rank_b: Ints
 
     def best_sums(self) -> tuple[Floats, Flags]:
-        """Return the greatest sum for every number of documents, and which documents it takes."""
         pairs, width = self.alone.shape
         best = np.full((pairs, width + 1), -np.inf)
         best[:, 0] = 0.0
@@ -281,7 +277,6 @@ class _DocumentsRead:
         return terms
 
     def true_sum(self, taken: Flags, number: Ints) -> Floats:
-        """Return what the best choice of so many documents adds to A minus B, exactly."""
         pairs, width = self.alone.shape
         left = np.empty((width + 1, pairs), dtype=np.int64)  # how many are chosen above each place
         left[width] = number
@@ -318,14 +313,12 @@ class LinearTerms:
     """By cell, the most that the document adds to its list when it is relevant, for itself and for others."""
     minus: Floats
     known: int
-    """How many relevant documents are known, by which the sum is divided at first."""
     averaged: bool = True
     """Does each relevant document add one to that?"""
     shared: Callable[[Ints, Ints, Ints], Floats] | None = None
     """For documents of both lists (cells in A, in B, how many shared ones surely stand above in both): what cancels."""
 
     def greatest(self, a: Ints, b: Ints) -> Found:
-        """How large the difference of two lists can be, at most; pairs are taken ``PAIRS`` at once."""
         result = np.empty(a.size)
         for forward in (True, False):
             pairs = np.flatnonzero((a <= b) == forward)
@@ -488,7 +481,6 @@ class _Sorted:
         self._keys = ordered + line * self._span
 
     def beyond(self, line: Ints, limit: Floats) -> tuple[Floats, Floats]:
-        """Return, by list and limit, what values above the limit add beyond it, and their number."""
         place = np.searchsorted(self._keys, np.clip(limit, self._low, self._high) + line * self._span, side="right")
         number = (self._ends[line] - place).astype(np.float64)
         return self._sums[self._ends[line]] - self._sums[place] - limit * number, number

@@ -35,10 +35,7 @@ PAIRS_FOR_THREADS = 1000
 
 @dataclass(frozen=True, eq=False)
 class DifferenceBounds:
-    """The least and the greatest mean difference of each pair, A minus B; NaN where nothing is known.
-
-    ``exact`` is true for pairs whose bounds are attained by some judgments: those with exact bounds on every topic.
-    """
+    """The least and the greatest mean difference of pairs, A minus B; NaN where nothing is known."""
 
     low: Floats
     high: Floats
@@ -46,7 +43,6 @@ class DifferenceBounds:
 
     @property
     def known(self) -> Flags:
-        """Of which pairs anything is known."""
         return ~(np.isnan(self.low) | np.isnan(self.high))
 
     @property
@@ -59,11 +55,7 @@ class DifferenceBounds:
 def difference_bounds(
     lists: SharedLists, measure: Measure, assumptions: Assumptions, pairs: tuple[Ints, Ints] | None = None
 ) -> DifferenceBounds:
-    """Bound mean differences, of all pairs or of those numbered, over all judgments of the documents of either list.
-
-    Memory is bounded by the lists and a few numbers per pair: topics on which no judgment can change a list are summed
-    for each run, and only the others are gone through.
-    """
+    """Bound mean differences, of all pairs or of those numbered, over all judgments of the documents of either list."""
     first, second = np.triu_indices(len(lists.runs), 1) if pairs is None else pairs
     settled = SettledLists.of(lists, measure, assumptions)
     low, high, scale = settled.sums(first, second)
@@ -110,7 +102,6 @@ class SettledLists:
 
     @cached_property
     def topics(self) -> Flags:
-        """On which topics are all lists settled?"""
         return np.asarray(self.settled.all(axis=0))
 
     def sums(self, first: Ints, second: Ints) -> tuple[Floats, Floats, Floats]:
@@ -181,11 +172,7 @@ def topic_bounds(
 
 
 class Arguments:
-    """Compute how large differences can be over all judgments of the unjudged documents of either list.
-
-    Topics have at most ``most_relevant`` relevant documents, including those that neither list holds; with 0, only
-    documents that a list holds are covered.
-    """
+    """Compute how large differences can be where a topic has at most ``most_relevant`` relevant documents."""
 
     def __init__(self, lists: SharedLists, assumptions: Assumptions, most_relevant: float) -> None:
         self.lists, self.assumptions, self.most_relevant = lists, assumptions, most_relevant
@@ -264,41 +251,34 @@ class Arguments:
         return answer
 
     def weighted_sum(self, measure: RankWeighted) -> Answer:
-        """Net weights."""
         topic = self._topics(sums.documents_of_weight(measure, self.assumptions), measure, "weight")
         return lambda place: sums.greatest_sum(measure, topic(place))
 
     def linear_count(self, measure: Utility) -> Answer:
-        """Counts of documents, and lengths."""
         count, (for_each, for_length) = self.weighted_sum(Hits(rel=measure.rel)), measure.worth_of_hit_and_length()
         return lambda place: sums.greatest_of_linear(count(place), self.lists.by_topic[place], for_each, for_length)
 
     def ideal_ratio(self, measure: IdealRatio) -> Answer:
-        """Net weights over what the ideal ranking has."""
         topic = self._topics(sums.documents_of_ratio(measure, self.assumptions), measure)
         return self._with_others_of_sums(measure, lambda place: sums.greatest_ratio(measure, topic(place)))
 
     def share(self, measure: ShareOfRelevant) -> Answer:
-        """Numbers of documents."""
         topic = self._topics()
         return self._with_others_of_sums(measure, lambda place: sums.greatest_share(measure, topic(place)))
 
     def best_relevant(self, measure: BestRelevant) -> Answer:
-        """One document."""
         if not self._order_is_settled():
             return self.any_measure(measure)
         topic = self._topics(sums.documents_of_best(measure), measure, "best")
         return lambda place: sums.greatest_of_best(measure, topic(place))
 
     def precision_at_r(self, measure: RPrec) -> Answer:
-        """Every R."""
         if not self._order_is_settled():
             return self.any_measure(measure)
         topic = self._topics()
         return lambda place: sums.greatest_at_r(measure, replace(topic(place), rankings=self._open_tail(place)))
 
     def averaged_precisions(self, measure: AveragedPrecisions) -> Answer:
-        """Quadratic forms; grades, which these do not settle, are tried."""
         if not self._order_is_settled():
             return self.any_measure(measure)
         return self._several(
@@ -306,7 +286,6 @@ class Arguments:
         )
 
     def limited_penalties(self, measure: LimitedPenalty) -> Answer:
-        """Terms of relevant documents."""
         settled = self._order_is_settled()
         return self._several(measure, (lambda topic: averages.greatest_preference(measure, topic)) if settled else None)
 

@@ -30,11 +30,7 @@ CELLS = 1 << 21
 
 
 class SharedLists:
-    """The ranked lists of several runs over the same judgments.
-
-    ``rankings_of_runs`` has for each run its batches, with the row that each cell came from. ``has_list`` says by run
-    and topic of the judgments whether the run has a list, ``topics`` for which topics all runs have one.
-    """
+    """The ranked lists of several runs over the same judgments, and for which topics each of them, or all, have one."""
 
     def __init__(self, runs: Sequence[Run], facts: TopicFacts, rankings_of_runs: Sequence[Iterable[Rankings]]) -> None:
         self.runs, self.facts = list(runs), facts
@@ -58,7 +54,6 @@ class SharedLists:
 
     @cached_property
     def by_topic(self) -> list[Rankings]:
-        """The batches of the topics that all runs have lists for."""
         return [self.any_list[topic] for topic in self.topics.tolist()]
 
     def _batch(self, topic: int, lists: list[tuple[int, Rankings, int]]) -> Rankings:
@@ -120,7 +115,6 @@ def in_parts(greatest: Greatest, a: Ints, b: Ints, cells: int) -> Found:
 
 
 def same_lists(one: Run, other: Run) -> bool:
-    """Are these the same lists from the same place?"""
     return (
         one.source == other.source
         and len(one) == len(other)

@@ -38,14 +38,7 @@ def orders_are_open(assumptions: Assumptions) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TiedWeights:
-    """What a unit of worth counts in each cell of a list, and what judged documents add up to, under a rule for ties.
-
-    Where the order of ties is fixed (or averaged) both are single numbers. Where all orders are open
-    (``bounds="both"``), or the order depends on the judgments (``ties="best"``, ``"worst"``), a document counts at most
-    as much as the best rank of its tied group and at least as much as the worst, and the judged ones add up to at most
-    the sum in their best order. Nothing exceeds such sums, but tied documents cannot all have the best rank at once:
-    the bounds are outer ones.
-    """
+    """What a unit of worth counts in each cell at most and at least, and judged documents in all, under a rule."""
 
     most: Floats
     least: Floats
@@ -82,7 +75,6 @@ class TiedWeights:
         return np.asarray(self.base_most[a] - self.base_least[b])
 
     def are_settled(self, a: Ints, b: Ints) -> Flags:
-        """Of which pairs both lists' orders are settled."""
         return np.asarray(self.settled[a] & self.settled[b])
 
     @cached_property
@@ -152,10 +144,7 @@ def greatest_of_linear(counted: Greatest, rankings: Rankings, for_each: float, f
 
 
 def documents_of_ratio(measure: IdealRatio, assumptions: Assumptions) -> Choice:
-    """Select documents that gain something at their ranks; and all of a list with few others, which are needed by id.
-
-    If a list has more others than the ideal ranking has ranks, enough of them certainly gain nothing in either list.
-    """
+    """Select documents that gain something at their ranks, and all of a list with few others (needed by id)."""
 
     def choice(rankings: Rankings) -> Flags:
         gaining, crowded = _gaining_and_crowded(measure, rankings, TiedWeights.of(measure, rankings, assumptions))
@@ -292,7 +281,6 @@ def greatest_share(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
         return in_parts(every_number, pairs := np.arange(a.size), pairs, most)
 
     def values(a: Ints, b: Ints, kinds: Floats, number: Floats) -> Found:
-        """The best differences with any of these numbers of documents relevant."""
         only_a, both, neither = kinds[:, :, None]
         weight_a, weight_b = (
             quotient(np.ones(1), np.minimum(slope * (known + number) + offset[side][:, None], limit[side][:, None]))

@@ -40,7 +40,6 @@ def named_runs(given: Any, is_run: Callable[[Any], bool] = lambda _: False) -> I
 
 
 def check_one_file(name: str | None, given: Any, files: Sequence[str]) -> None:
-    """Reject one name for several files."""
     if name is not None and len(files) > 1:
         raise UsageError(f'The name "{name}" is for one run, but {given} are {len(files)} files.')
 
@@ -81,10 +80,7 @@ def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
 
 
 class RunInPieces:
-    """The scores of one run while its pieces arrive.
-
-    ``place`` names the run in messages; ``name`` is the user's name for it, if any.
-    """
+    """The scores of one run while its pieces arrive; ``place`` names it in messages, ``name`` is the user's."""
 
     def __init__(self, scoring: Scoring, topics: int, place: str, name: str | None = None) -> None:
         self.scoring, self.place, self.name = scoring, place, name
@@ -120,7 +116,6 @@ class RunInPieces:
             self.sheet.put(missing, sheet)
 
     def finish(self, judged: JudgedTopics) -> ScoreSheet:
-        """Return the scores of all topics; raise if none is judged."""
         missing = [judged.query_ids[number] for number in np.flatnonzero(~self.met).tolist()]
         if not self.met.any():
             raise no_topic_judged(self.place, self.unknown[0], judged.place, judged.query_ids[0])

@@ -103,7 +103,6 @@ def _one_warning_per_file(files: Sequence[LargeFile]) -> Iterator[None]:
 
 
 def memory_bytes(given: int | str | None) -> int:
-    """``"512M"`` or ``"2G"`` as bytes."""
     if given is None:
         return MEMORY
     text = str(given).strip().upper().removesuffix("B")
@@ -139,7 +138,6 @@ class _Stream:
             raise
 
     def score(self, number: int) -> RunInPieces:
-        """Score one run in pieces of whole topics."""
         file, facts = self.files[number], self.facts
 
         run = RunInPieces(self.scoring, len(facts.query_ids), file.path, self.names[number])

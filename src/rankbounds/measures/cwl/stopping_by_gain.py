@@ -121,7 +121,6 @@ class StoppingByGain(ContinuingByRelevance):
 
 
 def examined_in_all(going_on: Callable[[int], Floats]) -> Floats:
-    """Return how many documents are examined, given the probabilities of continuing."""
     chance = going_on(1)
     reached = chance
     examined = 1 + reached

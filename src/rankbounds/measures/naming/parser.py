@@ -48,7 +48,6 @@ def given_in(name: str, text: str) -> dict[str, str]:
 
 
 def parameters_of(measure: type[Measure], given: dict[str, str]) -> dict[str, Any]:
-    """Return what the measure is made with: known parameters alone, in their types."""
     types = {parameter.name: str(parameter.type) for parameter in fields(measure)}
     for key, value in given.items():
         if key not in types:
@@ -63,7 +62,6 @@ _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 
 
 def converted(measure: type[Measure], key: str, value: str, kind: str) -> Any:
-    """Return the value of a parameter in its type, such as ``float | None``."""
     expected = ""
     try:
         if "bool" in kind:
@@ -81,7 +79,6 @@ def converted(measure: type[Measure], key: str, value: str, kind: str) -> Any:
 
 
 def depth_of(measure: type[Measure], text: str) -> int:
-    """Return the depth after the @."""
     if not measure.takes_cutoff():
         raise UsageError(f"{measure.name} takes no depth; leave out @{text}.")
     try:
@@ -228,7 +225,6 @@ def parse_measures(given: MeasuresLike) -> list[Measure]:
 
 
 def _separated(given: MeasureLike) -> list[MeasureLike]:
-    """Split a text into labels; numbers after a comma belong to the one before."""
     if not isinstance(given, str):
         return [given]
     labels: list[MeasureLike] = []
@@ -357,7 +353,6 @@ def _from_label(text: str) -> Measure:
 
 
 def _elsewhere(name: str, given: dict[str, str]) -> tuple[str, dict[str, Any]]:
-    """Return our name and parameters for another tool's name."""
     label = label_elsewhere(name)
     if label is None:
         return name, {}

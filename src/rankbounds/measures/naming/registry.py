@@ -31,10 +31,7 @@ CLOSE = 0.75
 
 
 def register(kind: type[Measure]) -> None:
-    """Register a measure under its names, unless another measure has one of them.
-
-    Defining the same class again, as by running a notebook's cell twice, replaces the first.
-    """
+    """Register a measure under its names, unless another measure has one; the same class again replaces the first."""
     if not kind.__module__.startswith(f"{PACKAGE}."):
         import_listed()
     for name in _names_of(kind):
@@ -58,7 +55,6 @@ def listed() -> dict[str, str]:
 
 @cache
 def import_listed() -> None:
-    """Import every module of the stub."""
     for module in dict.fromkeys(listed().values()):
         import_module(module)
 
@@ -75,7 +71,6 @@ def import_all() -> dict[str, type[Measure]]:
 
 
 def class_named(name: str) -> type[Measure]:
-    """Return the measure of this name or alias, whatever the case."""
     if not is_name(name):
         import_all()
     if not is_name(name):
@@ -84,7 +79,6 @@ def class_named(name: str) -> type[Measure]:
 
 
 def is_name(text: str) -> bool:
-    """Is this a measure's name or alias, without parameters?"""
     word = folded(text)
     if word not in _ours():
         for own, module in listed().items():
@@ -96,7 +90,6 @@ def is_name(text: str) -> bool:
 
 
 def label_elsewhere(name: str) -> str | None:
-    """Return our label for another tool's name of a measure; None for unknown names."""
     return _theirs().get(folded(name))
 
 
@@ -110,7 +103,6 @@ def _names_of(kind: type[Measure]) -> tuple[str, ...]:
 
 
 def _ours() -> dict[str, str]:
-    """Map names and aliases, in the form for lookup, to measures."""
     return _lookup(tuple(REGISTRY.values()))
 
 
@@ -125,7 +117,6 @@ def _theirs() -> dict[str, str]:
 
 
 def _problem(name: str) -> str:
-    """Say why this is no measure's name, and which one may be meant."""
     word = folded(name)
     templates = {folded(known.partition("_{")[0]): kind.name for kind in REGISTRY.values() for known in kind.trec_names}
     if word in templates or word in map(folded, (*FAMILIES, *NICKNAMES)):

@@ -15,7 +15,6 @@ from rankbounds.measures.naming.parser import MeasuresLike, parse_measures
 
 @cache
 def entries() -> dict[str, str]:
-    """Return the entries of ``sources.bib`` by their keys."""
     parts = Path(__file__).with_name("sources.bib").read_text("utf-8").strip().split("\n\n")
     return {part[part.index("{") + 1 : part.index(",")]: part for part in parts}
 

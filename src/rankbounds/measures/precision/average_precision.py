@@ -197,7 +197,6 @@ class Turns:
 
     @classmethod
     def of(cls, rankings: Rankings, rel: float, depth: int, *, of_retrieved: bool = False) -> Turns:
-        """Describe these rankings down to a depth."""
         rank = np.arange(1, rankings.width + 1)
         inverse = np.where(rank <= depth, 1 / rank, 0.0)
         judged = rankings.assume(0.0)
@@ -216,7 +215,6 @@ class Turns:
         )
 
     def bounds(self) -> Bounds:
-        """Return exact bounds: the least and the greatest average over all k."""
         return self.least(), self.greatest()
 
     def greatest(self, value: OfSums = quotient) -> Floats:

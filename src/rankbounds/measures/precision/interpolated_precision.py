@@ -149,17 +149,13 @@ class IPrecMean(Interpolated):
 
 
 def interpolated(rankings: Rankings, rel: float, recalls: tuple[float, ...], rounding: float = 0.5) -> list[Floats]:
-    """Return for each recall the highest precision at any rank that reaches it.
-
-    ``rounding`` is added before fractions of documents are cut off: 0.5 in trec_eval 10, 0.9 in version 9.
-    """
+    """Return each recall's highest precision at ranks that reach it (``rounding``: 0.5 as in trec_eval 10)."""
     return highest_precisions(rankings.relevant_so_far(rel), rankings.num_relevant(rel)[:, None], recalls, rounding)
 
 
 def highest_precisions(
     so_far: Floats, number: Floats, recalls: tuple[float, ...], rounding: float = 0.5
 ) -> list[Floats]:
-    """Do the same for these numbers found at each rank, and of relevant documents."""
     precision, more = so_far / np.arange(1, so_far.shape[-1] + 1), so_far + 1
     reached = (recall == 0 or recall * number + rounding < more for recall in recalls)
     return [np.where(enough, precision, 0.0).max(axis=-1) for enough in reached]

@@ -299,7 +299,6 @@ class RPrec(Measure):
     difference_argument = "precision_at_r"
 
     def documents_read(self, number: Floats) -> Floats:
-        """Return how many documents are read where this many are relevant."""
         return number if self.times == 1 else np.floor(self.times * number + 0.9)
 
     def value(self, rankings: Rankings) -> Floats:
@@ -340,7 +339,6 @@ class RPrec(Measure):
         return np.minimum(low, worst), np.maximum(high, best)
 
     def _depths(self, least: Floats, most: Floats, width: int) -> Floats:
-        """Return the depths within the list for numbers of relevant documents from so many to so many."""
         number = np.arange(width + 1.0)
         if self.times <= 1:  # no depth is left out
             return np.clip(number, self.documents_read(least), self.documents_read(most))

@@ -53,17 +53,14 @@ class Source:
 
     @property
     def is_cut(self) -> bool:
-        """Are its parts stretches of one file?"""
         return len(self.parts) > 1 and self.parts[0].end is not None
 
 
 def is_frame(given: Any) -> bool:
-    """Is this a frame of Spark's?"""
     return hasattr(given, "sparkSession") and hasattr(given, "dtypes")
 
 
 def sources_of_runs(session: SparkSession, given: Any, reading: Reading, *, need_rank: bool) -> list[Source]:
-    """List the runs in a frame, a path, a list of such, or a dict by name."""
     sources: list[Source] = []
     for name, item in named_runs(given, is_frame):
         if is_frame(item):
@@ -199,11 +196,7 @@ def _listed_by_spark(session: SparkSession, path: str) -> list[str]:
 
 
 def opened_by_tasks(session: SparkSession, path: str) -> str | None:
-    """Return the path by which tasks can open a file or folder; None if Spark must read it.
-
-    On a cluster a path without a scheme belongs to Spark's default file system. If that is the machines' own, every
-    machine must have the file under this path, as Spark itself demands.
-    """
+    """Return the path by which tasks can open a file or folder; None if it is on a cluster's default file system."""
     name = without_scheme(path)
     if not os.path.exists(name) or not path:
         return None

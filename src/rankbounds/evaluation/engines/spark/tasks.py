@@ -126,7 +126,6 @@ def plain_errors() -> Iterator[None]:
 
 
 def without_scheme(path: str) -> str:
-    """A path on this machine without ``file:`` in front."""
     return re.sub(r"^file:/+", "/", path)
 
 
@@ -153,7 +152,6 @@ class SharedJudgments:
 
     @cached_property
     def facts(self) -> TopicFacts:
-        """What the judgments say of each topic."""
         return TopicFacts(self.qrels, self.gain)
 
 
@@ -206,7 +204,6 @@ class FrameRows:
     place: str
     called: Mapping[str, str]
     columns: Mapping[str, str] | None
-    """The names of columns that the user gave."""
 
     def runs(self, rows: Any) -> Iterator[tuple[str, Run]]:
         """Return the runs in an Arrow table; errors quote the row, since rows have no order."""
@@ -244,13 +241,10 @@ class Scorer:
     reading: Reading
 
     def of_files(self, parts: Iterable[FilePart]) -> Iterator[Found]:
-        """Score files, or stretches of them."""
         for part in parts:
             yield from self._score_pieces(part.source, part.runs(self.reading))
 
     def of_rows(self, sources: Mapping[int, FrameRows]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-        """Score rows of frames, which come topic by topic."""
-
         def task(batches: Iterator[Any]) -> Iterator[Any]:
             import pyarrow.compute
 
