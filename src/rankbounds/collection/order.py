@@ -84,7 +84,6 @@ def ranks(run: Run, order: Order = "trec", precision: Precision = "double", tie_
 def ranked_rows(
     run: Run, *, order: Order = "trec", precision: Precision = "double", tie_key: TieKey | None = None
 ) -> tuple[Ints, Flags]:
-    """Return the run's rows topic by topic in rank order, and which of them are tied to the one before."""
     together = run.pairs.rows_by_topic()
     permutation, tied = ranking(run.take(together), order, precision, tie_key)
     return (together if permutation is None else together[permutation]), tied

@@ -53,7 +53,6 @@ class PairTable(Framed):
         return len(self.pairs)
 
     def __contains__(self, wanted: object) -> bool:
-        """Is there this topic, this ``(query_id, doc_id)``, or this row?"""
         if not isinstance(wanted, tuple):
             return _as_id(wanted) in self._rows_of
         query, *rest = wanted

@@ -45,7 +45,6 @@ class Preparation:
         return run.changed(prepared=self.words(counts))
 
     def counted(self, run: Run) -> tuple[Run, Ints]:
-        """The prepared run, and counts for ``words``, which add up over parts of a run."""
         counts: Ints = np.zeros(4, dtype=np.int64)
         if self.documents_of is not None:
             counts[0] = len(run)

@@ -332,7 +332,6 @@ class Words:
         return self.grade_of.get(word, 0.0)
 
     def put_into(self, table: Columns) -> Columns:
-        """Replace words in the table by numbers (lines have them already); warn about words that counted as 0."""
         values = table.values
         if self.grade_of and table.pairs.source.unit != "line":
             values = list(values)

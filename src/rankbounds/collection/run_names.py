@@ -89,7 +89,6 @@ def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
 
 
 def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
-    """Return the number of each run's group; a run without one is a group of its own."""
     if isinstance(given, str) and (given.isdigit() or is_mark(given)):
         groups: Mapping[str, str] = groups_by_prefix(names, given)
     else:

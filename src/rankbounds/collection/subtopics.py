@@ -57,7 +57,6 @@ class Subtopics:
         )
 
     def kept(self, judged: Flags) -> Subtopics:
-        """Return the table with only these documents judged and the others pooled; a flag per row of the judgments."""
         return replace(self, grade=np.where(judged[self.row], self.grade, POOLED_NOT_JUDGED))
 
     @property
@@ -97,7 +96,6 @@ def by_document(
 
 
 def _okay(importance: Iterable[Any], pairs: Pairs, subtopic: Ids, number: Ints) -> Flags:
-    """Mark judgments of okay nuggets; a nugget's importance must not vary."""
     words = ["" if word is None else str(word).strip().lower() for word in importance]
     for row, word in enumerate(words):
         if word and word not in IMPORTANCE:

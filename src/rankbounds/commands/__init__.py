@@ -123,7 +123,6 @@ class Command(NamedTuple):
 
     @property
     def parts(self) -> tuple[str, list[str], str]:
-        """Split the docstring: what the command answers, examples, and further explanations."""
         from inspect import getdoc
 
         paragraphs = (getdoc(self.load()[1]) or f"{self.summary}.").split("\n\n")  # Python drops docstrings under -OO

@@ -116,7 +116,6 @@ class Assumptions:
 
     @property
     def allowed_relevant(self) -> float:
-        """Return how many relevant documents bounds allow besides judged and retrieved ones (``Rankings``)."""
         if self.open == "retrieved":
             return 0.0
         return np.inf if self.most_relevant is None else float(self.most_relevant)
@@ -217,7 +216,6 @@ class Assumptions:
         return measure.joint_bounds_are_outer(facts) if self.bounds == "both" else self._treats_ties_loosely(measure)
 
     def limit_binds(self, measure: Measure, facts: TopicFacts, topic: Ints, unjudged: Ints, lists: int = 1) -> Flags:
-        """Return for which topics more documents are unjudged than may be relevant, so that bounds may be too wide."""
         if self.most_relevant is None or measure.as_retrieved:
             return np.zeros(unjudged.shape, dtype=bool)
         if measure.cutoff is not None and not measure.vanishes:  # no more of them count, in the lists or the ideal one

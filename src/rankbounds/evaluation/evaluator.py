@@ -131,7 +131,6 @@ class PreparedScoring:
         facts.qrels.pairs.index  # noqa: B018 (built once, for all runs)
 
     def by_name(self, run: RunLike, names: list[str]) -> dict[str, dict[str, float]]:
-        """``{query: {measure: value}}`` for the queries that the run and the judgments share."""
         if type(run) is dict:
             run = run.copy()  # another thread may change it
             if len(run) == 1 and self.short_lists is not None:

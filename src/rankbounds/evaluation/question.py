@@ -78,7 +78,6 @@ class Question:
         one_order: str = "",
         **more: Any,
     ) -> tuple[Question, Reading]:
-        """Split options into the question and how files are read, as ``chosen_options``; ``more`` are its fields."""
         assumptions, reading = chosen_options(options, declared, one_order=one_order, threads=None)
         more |= {name: options[name] for name in TESTING if name in options}
         return cls(tuple(parse_measures(measures)), assumptions=assumptions, **more), reading
@@ -115,7 +114,6 @@ class Question:
         return resolve_clusters(given, scores.query_ids)
 
     def in_one_order(self) -> Question:
-        """Ask it of lists in one order of ties, for which judgments are planned, sampled and audited."""
         told = self.assumptions
         order = Assumptions(told.order, gain=told.gain, ties_key=told.ties_key, score_precision=told.score_precision)
         return replace(self, assumptions=order)

@@ -22,7 +22,6 @@ class RunNotes:
 
     missing: Sequence[str] = field(default_factory=list)
     unknown: Sequence[str] = field(default_factory=list)
-    """Topics of the run that nobody judged."""
     tied_topics: int = 0
     """How many of all the topics that were scored hold documents of equal score."""
     tie_range: float | None = None
@@ -65,7 +64,6 @@ def topic_warnings(runs: Sequence[str], notes: Sequence[RunNotes], topics: str) 
 
 
 def alike_topics(noted: RunNotes) -> str:
-    """Return an unjudged topic of the run and a judged one it lacks that may be the same."""
     for how, key in TOPIC_KEYS.items():
         judged = {key(topic): topic for topic in noted.missing}
         pairs = [(topic, judged[key(topic)]) for topic in noted.unknown if key(topic) in judged]

@@ -75,7 +75,6 @@ def mean_difference(one: Floats, other: Floats) -> Floats:
 
 
 def drop_rounding(values: Floats, scale: Floats | float) -> Floats:
-    """Return the values with rounding errors of numbers of this size set to 0."""
     return np.where(np.abs(values) <= TOLERANCE * scale, 0.0, values)
 
 

@@ -412,7 +412,6 @@ def _origin_changes(before: Origin, now: Origin) -> list[str]:
 
 
 def changes_since(path: str | os.PathLike[str], now: Origin) -> str:
-    """Say what changed since scores were saved: topics, documents, grades, options, runs."""
     before, name = load(path).origin, os.path.basename(os.fspath(path))
     if before is None:
         return f"Whether anything changed since {name} was saved is not known: it was saved without its judgments."

@@ -65,7 +65,6 @@ class JoinedRun(NamedTuple):
 
 
 def reject_for_preferences(measures: Iterable[Measure], facts: TopicFacts) -> None:
-    """Reject measures of grades where judgments are preferences, whose levels are no grades."""
     for measure in measures:
         if facts.qrels.are_preferences and not (measure.reads_preferences or measure.as_retrieved):
             raise UsageError(
@@ -82,7 +81,6 @@ def join_run(run: Run, facts: TopicFacts, scoring: Scoring) -> JoinedRun:
 def join_lists(
     run: Run, facts: TopicFacts, assumptions: Assumptions, *, keep_rows: bool = True, keep_judgments: bool = False
 ) -> Joined:
-    """Join one run with the judgments, keeping the row or judgment of each cell."""
     kept = {"keep_rows": keep_rows, "keep_judgments": keep_judgments}
     return join(run, facts, tie_key=assumptions.ties_key, **Scoring([], assumptions).joining | kept)
 
@@ -104,7 +102,6 @@ class ScoreSheet:
     name: str
     notes: RunNotes
     swapped = False
-    """Do the judgments look like scores, and the run's scores like grades?"""
 
     def __init__(
         self,
@@ -132,7 +129,6 @@ class ScoreSheet:
         return self.finish(run.name, run.joined.missing, run.joined.unknown, run.prepared, strange)
 
     def fill(self, slices: Sequence[Callable[[], list[Rankings]]], threads: int = 1) -> None:
-        """Score the rankings of these slices, whose topics differ, so that threads do not interfere."""
         for _ in in_threads(self._score_slice, slices, threads):
             pass
 
@@ -166,7 +162,6 @@ class ScoreSheet:
                 self.observe(rankings)
 
     def put(self, places: Ints, part: ScoreSheet) -> None:
-        """Take over the scores of some topics, which have these places here."""
         for name in ("value", "low", "high", "judged", "tie_range", "tied", "limited"):
             getattr(self, name)[places] = getattr(part, name)
         if self.parts is not None and part.parts is not None:
@@ -192,7 +187,6 @@ def unmatched_documents(run: Run, qrels: Qrels) -> tuple[str, str] | None:
 
 
 def strange_documents(unmatched: tuple[str, str] | None, count: int) -> str:
-    """Say that none of a run's documents is judged, if these are many."""
     if unmatched is None or count < WORTH_A_WARNING:
         return ""
     return (

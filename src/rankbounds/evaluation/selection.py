@@ -56,7 +56,6 @@ def take(
 
 
 def places_of_names(wanted: Names, known: Sequence[str], kind: str) -> list[int]:
-    """Return the positions of names among those known, in the order asked for, each once."""
     if callable(wanted):
         return [place for place, name in enumerate(known) if wanted(name)]
     place_of = {name: place for place, name in enumerate(known)}
@@ -71,7 +70,6 @@ def places_of_names(wanted: Names, known: Sequence[str], kind: str) -> list[int]
 
 
 def places_of_measures(wanted: Measures, known: Sequence[Measure], runs: Sequence[str]) -> list[int]:
-    """Return the positions of measures among those known, in the order asked for, each once."""
     if isinstance(wanted, str | Measure | type):
         return _places_of_measure(wanted, known, runs)
     if callable(wanted):

@@ -112,7 +112,6 @@ class LimitedSums:
 
 
 def _number_up_to(counts: Ints) -> Ints:
-    """Return at how many ranks of each list rising counts are at most 0, 1, 2, ..."""
     lists, width = counts.shape
     cell = np.arange(lists)[:, None] * (width + 1) + counts
     return np.cumsum(np.bincount(cell.ravel(), minlength=lists * (width + 1)).reshape(lists, width + 1), axis=-1)

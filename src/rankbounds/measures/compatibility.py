@@ -89,7 +89,6 @@ class Compatibility(Measure):
         return quotient(common, self._ideal(known_relevant(judged) + judged.num_holes))
 
     def _high(self, judged: Rankings, of_unjudged: Rankings) -> Floats:
-        """Return the greatest value over how many unjudged documents are relevant, the highest first."""
         common, known = self._common(judged), known_relevant(judged)
         added = self._in_common(np.arange(1, judged.width + 1))
         further = np.cumsum(np.where(of_unjudged.holes, added, 0.0), axis=-1)
@@ -125,7 +124,6 @@ def known_relevant(rankings: Rankings) -> Ints:
 
 
 def turned_relevant(rankings: Rankings) -> Ints:
-    """Return how many unjudged documents count as relevant, at the highest level."""
     return np.count_nonzero(rankings.holes & relevant(rankings), axis=-1)
 
 

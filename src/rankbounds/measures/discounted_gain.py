@@ -185,13 +185,11 @@ class IdealDCG(Measure):
 
 
 def _ideal(rankings: Rankings) -> Floats:
-    """Return the ideal gains of every list, one rank longer than the list and than the gains."""
     most = int((rankings.facts.count_from_level[0][rankings.topic] + rankings.num_holes).max(initial=1))
     return rankings.ideal(max(rankings.width, most) + 1)
 
 
 def _discounted_sums(rankings: Rankings, gain: Floats, ideal: Floats) -> tuple[Floats, Floats]:
-    """Return the discounted gain of the list, and of the ideal ranking, at every rank of the latter."""
     weights = discounts(None, ideal.shape[-1])
     gained = np.zeros(ideal.shape)
     gained[..., : rankings.width] = gain

@@ -259,7 +259,6 @@ class NormalisedNovel(Novel):
         return None if expected is None else quotient(expected, self.ideal(rankings))
 
     def ideal(self, rankings: Rankings) -> Floats:
-        """Return what the greedy ideal ranking has of the measure before division."""
         lists = rankings.by_subtopic()
         counting = lists.total(lists.rankings.num_relevant(self.rel) > 0)
         known = rankings.facts.relevant(self.rel)

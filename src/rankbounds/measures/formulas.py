@@ -233,7 +233,6 @@ class IdealRatio(Normalised):
         return np.ones(1), facts.relevant(self.rel)[None]
 
     def every_document_counts(self, facts: TopicFacts) -> bool:
-        """Do non-relevant documents have a worth too, and so reach the first level?"""
         return self.graded and facts.nonrelevant_gain > 0
 
     def _reached(self, judged: Rankings) -> list[Flags]:
@@ -355,7 +354,6 @@ def is_ideal_ratio(measure: Measure) -> TypeIs[IdealRatio]:
 
 
 def sum_over_levels(step: Floats, parts: list[Floats]) -> Floats:
-    """Return the parts of all levels, each times the height of its step."""
     return sum((height * part for height, part in zip(step, parts, strict=True)), start=np.zeros(1))
 
 
@@ -451,7 +449,6 @@ def weighted_sum(weights: Floats, worth: Floats) -> Floats:
 
 
 def count_to_depth(measure: Measure, rankings: Rankings) -> Floats:
-    """Count documents to the measure's depth that are worth something, or sum their worth."""
     return measure.worth(rankings)[..., : measure.depth(rankings)].sum(axis=-1)
 
 

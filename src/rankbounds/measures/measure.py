@@ -133,7 +133,6 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
 
     @classmethod
     def takes_cutoff(cls) -> bool:
-        """Can a depth be given?"""
         return any(parameter.name == "cutoff" for parameter in fields(cls))
 
     @property

@@ -78,7 +78,6 @@ class RBP(RankWeighted):
         return np.minimum(self.largest_gain(rankings.facts) / self._scale(rankings), 1.0)
 
     def _scale(self, rankings: Rankings) -> Floats:
-        """Return what the gains of each list are divided by, or of all lists."""
         facts = rankings.facts
         return facts.top_gain[rankings.topic] if self.by_topic else np.full(1, self.max_grade or facts.scale)
 

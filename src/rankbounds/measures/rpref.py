@@ -91,7 +91,6 @@ class Levels:
 
 
 def _sums_by_number(reached: Flags, holes: Flags, alone: Floats, pair: Floats, most: int, *, best: bool) -> Floats:
-    """Return the sums with 0, 1, ... open documents counted too, the highest or the lowest."""
     counts = reached.astype(np.float64)
     so_far = running_sums(counts)
     pairs = counts * pair
@@ -112,7 +111,6 @@ def _sums_by_number(reached: Flags, holes: Flags, alone: Floats, pair: Floats, m
 
 
 def _cut(points: Floats) -> Floats:
-    """Return the points with others evenly between them, and the first one twice."""
     share = np.arange(PIECES) / PIECES
     between = points[:, :-1, None] + np.diff(points, axis=-1)[..., None] * share
     return np.concatenate((points[:, :1], between.reshape(len(points), -1), points[:, -1:]), axis=-1)
@@ -195,7 +193,6 @@ class RelativePreference(Preference):
 
     @property
     def itself(self) -> float:
-        """How much of a document counts in its own divisor."""
         return float(self.divisor_at(np.ones(1))[0])
 
     def scale(self, condensed: Rankings) -> tuple[Floats, Floats]:

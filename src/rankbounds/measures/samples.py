@@ -51,7 +51,6 @@ def inferred_relevant(lists: StratifiedLists) -> Floats:
 
 
 def inferred_total(lists: StratifiedLists) -> Floats:
-    """Return how many documents of the pool are relevant."""
     return (lists.relevant_sampled * lists.expansion).sum(axis=-1)
 
 

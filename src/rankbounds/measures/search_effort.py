@@ -124,7 +124,6 @@ class RankPower(OfFound):
 
 
 def _extreme(surely: Flags, perhaps: Flags, *, best: bool) -> Floats:
-    """Return the least (or greatest) power over all k, the k highest (or lowest) of the open ranks being relevant."""
     rank = np.arange(1.0, surely.shape[-1] + 1)
     ranks, number = surely.astype(np.float64) @ rank, np.count_nonzero(surely, axis=-1)
     opened = np.where(perhaps, rank, 0.0)

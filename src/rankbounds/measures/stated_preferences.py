@@ -41,7 +41,6 @@ class StatedPreferences(Measure):
     exactness: ClassVar[Exactness] = "unknown"
 
     def counted(self, rankings: Rankings) -> tuple[CountedPreferences, Floats, Floats]:
-        """Return the counts, and per list and group the preferences satisfied and those that count."""
         counts = rankings.facts.preferences.counted(rankings)
         fulfilled, possible = (part[:, self.retrieved :].sum(axis=-1) for part in (counts.fulfilled, counts.possible))
         return counts, fulfilled, possible

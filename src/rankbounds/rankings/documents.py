@@ -161,7 +161,6 @@ class RetrievedDocuments:
         return 2 * int(self.held.max(initial=0))
 
     def by_run(self, values: Floats) -> Floats:
-        """Return values of the entries as a matrix of runs by documents, 0 where a run lacks the document."""
         matrix: Floats = np.zeros((len(self.runs), len(self)))
         matrix[self.run, self.document] = values
         return matrix

@@ -52,7 +52,6 @@ class Rankings(Memory):
 
     @property
     def holes(self) -> Flags:
-        """Return which documents are unjudged."""
         return self.remembered("holes", lambda: np.isnan(self.grade))
 
     @property
@@ -205,7 +204,6 @@ class Rankings(Memory):
         return replace(self, grade=grade, chance=chance, row=row, judgment=judgment, _memory=kept)
 
     def rejudged(self, facts: TopicFacts) -> Rankings:
-        """Return the same lists with other grades for the same judgments: the join is not repeated."""
         assert self.judgment is not None
         padded = np.concatenate((facts.grade, [0.0, np.nan]))  # what BEYOND and NOT_POOLED stand for
         return replace(self, grade=padded[self.judgment], facts=facts, _memory=self._memory_of("groups"))
@@ -273,7 +271,6 @@ class TiedGroups:
 
     @cached_property
     def position(self) -> Ints:
-        """For every tied document how many of its group stand before it."""
         return np.arange(self.cell.size) - np.repeat(self.start, self.size)
 
     @property
@@ -286,7 +283,6 @@ class TiedGroups:
         return self.cell[self.start] % self.width
 
     def cut_by(self, depth: int) -> Ints:
-        """Return the groups that have documents on both sides of this depth."""
         return np.flatnonzero((self.offset < depth) & (self.offset + self.size > depth))
 
     def values(self, array: NDArray[Any]) -> NDArray[Any]:

@@ -37,7 +37,6 @@ class CountedPreferences:
     relevant: Floats
     nonrelevant: Floats
     partial: Flags
-    """Which groups have several subgroups."""
 
     def total(self, values: Floats) -> Floats:
         return np.bincount(self.number, weights=values, minlength=self.lists).astype(np.float64, copy=False)

@@ -67,7 +67,6 @@ class StratifiedLists:
 
     @classmethod
     def of(cls, rankings: Rankings, rel: float) -> StratifiedLists:
-        """Return the lists under their assumptions: an unjudged document that counts as relevant counts as drawn."""
         if rankings.judgment is None:
             raise UsageError("Measures of samples with strata cannot be computed here; use evaluate.")
         facts = rankings.facts.strata

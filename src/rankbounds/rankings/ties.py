@@ -160,7 +160,6 @@ def before_and_within(rankings: Rankings, worth: Floats) -> tuple[Floats, Floats
 
 
 def sums_before(worth: Floats | Ints | Flags) -> Floats:
-    """Return the worth of all ranks before each, and at the end of all of them."""
     return np.concatenate((np.zeros((*worth.shape[:-1], 1)), np.cumsum(worth, axis=-1)), axis=-1)
 
 
@@ -200,7 +199,6 @@ class TiedGroup:
 
 
 def groups_reaching(rankings: Rankings, relevant: Floats, n: int) -> TiedGroup:
-    """Return the group of each list with its n-th relevant document; the last one if there are too few."""
     so_far = np.cumsum(relevant, axis=-1)
     reached = so_far[:, -1] >= n
     column = np.where(reached, np.argmax(so_far >= n, axis=-1), relevant.shape[-1] - 1)

@@ -75,7 +75,6 @@ class TopicFacts(Memory):
         return {name: value for name, value in self.__dict__.items() if name != "held"}  # it knows where arrays lie
 
     def restricted(self, kept: Flags) -> TopicFacts:
-        """Return the facts if these judgments alone had been made."""
         return TopicFacts(self.qrels, self.rule, kept, self._grades)
 
     @property

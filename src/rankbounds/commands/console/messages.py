@@ -161,7 +161,6 @@ def cleared() -> contextlib.AbstractContextManager[None]:
 
 
 def doing(what: str) -> None:
-    """Name the current step; without a name no line is shown."""
     if _line is not None:
         _line.tell(what)
         if not what:

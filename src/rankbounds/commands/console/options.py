@@ -148,7 +148,6 @@ def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int
 
 
 def words_in(module: str, name: str, *more: str) -> Callable[[], Sequence[str]]:
-    """Return words for completion from a module of ours, loaded when needed."""
     return lambda: (*more, *getattr(importlib.import_module(f"rankbounds.{module}"), name))
 
 

@@ -52,7 +52,6 @@ LOOKS = group_under(
 
 
 def options_for(formats: Sequence[str] = FORMATS, *, digits: bool = True) -> tuple[Option, ...]:
-    """Options for output; without ``digits`` where that has another meaning."""
     text = f"{', '.join(formats)} (default: by the ending of -o, or {formats[0]})"
     raw, *looks = LOOKS if digits else LOOKS[:2]
     own = Option("--format F", text, words=formats, group="output", everyday=True), file_option(formats)
@@ -185,7 +184,6 @@ def finish(options: Options, answer: Any) -> int:
 
 
 def write_result(options: Options, result: Any, **more: Any) -> None:
-    """Write a ``Result``, or whatever else renders itself, in the format asked for, and draw it if asked."""
     write_figure(options, result)
     if options.format == "parquet":
         result.write_parquet(options.output, **more)
@@ -254,7 +252,6 @@ def write_pairs(options: Options, written: Qrels) -> None:
 
 
 def write_figure(options: Options, result: Any, **how: Any) -> None:
-    """Draw a figure of the result into the file asked for, if any; ``how`` as the function of ``rb.plots`` takes it."""
     if getattr(options, "figure", None) is None:
         return
     from rankbounds.plots.style import draw, save

@@ -149,7 +149,6 @@ def _then(job: RunToRead, change: Callable[[Run], Run]) -> RunToRead:
 
 
 def reading_from(options: Options) -> Reading:
-    """Return how files are read; standard input given twice is rejected."""
     check_inputs(options)
     given: dict[str, Any] = vars(options)
     return Reading(
@@ -216,7 +215,6 @@ def judgments_from(options: Options, given: str | None = None) -> Qrels:
 def collection_from(
     options: Options, trusted: TrustedFirst | None = None, *, repeated: bool = False
 ) -> tuple[Qrels, list[Run]]:
-    """Return the judgments (of a trusted source, if given) and the runs, every file read once."""
     judgments = judgments_from(options) if trusted is None else trusted.qrels
     return judgments, read_runs(options, repeated=repeated)
 
@@ -238,7 +236,6 @@ def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool =
 
 
 def score_tables_from(options: Options) -> Scores:
-    """Read the tables of scores in the options; reject options that need judgments or runs."""
     from rankbounds.evaluation.score_files import scores_of_files
 
     if options.qrels or options.runs:

@@ -24,7 +24,6 @@ from rankbounds.tables import TABLE_FORMATS
 
 
 def words_for(assumption: str) -> str:
-    """The words that an assumption may be, the default first, as the usage of an option has them."""
     return "|".join(CHOICES[assumption])
 
 

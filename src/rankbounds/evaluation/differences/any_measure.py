@@ -62,7 +62,6 @@ class EnumeratedFacts(CompletedFacts):
 
 
 def cells_to_fill(measure: Measure, topic: OpenTopic) -> Floats:
-    """Return the cells that completions fill: gains for graded measures, else grades, to the depth read."""
     rankings = topic.rankings
     cells = np.where(rankings.present, rankings.assume(0.0).gain(), 0.0) if measure.graded else rankings.grade
     if measure.cutoff is not None and not measure.judged_only and rankings.tied is None:
@@ -87,7 +86,6 @@ def completed_ends(
 
 
 def ends_are_attained(measure: Measure) -> bool:
-    """Are the extremes of fully judged lists attained, whatever lies beyond them?"""
     return not (measure.has_residual and measure.exactness == "outer")
 
 
@@ -98,7 +96,6 @@ def subtracted(one: Floats, other: Floats) -> Floats:
 
 
 def possible_worths(measure: Measure, facts: TopicFacts) -> Floats:
-    """Return an unjudged document's possible values: any gain; for binary measures 0 or the least relevant grade."""
     if not measure.graded:
         return np.array([0.0, measure.rel])
     largest = measure.largest_gain(facts)
@@ -158,7 +155,6 @@ def greatest_of_all(measure: Measure, topic: OpenTopic) -> Greatest:
 def _ends(
     measure: Measure, topic: OpenTopic, cells: Floats, lines: Ints, ranks: Ints, ways: Floats, facts: TopicFacts
 ) -> tuple[Floats, Floats]:
-    """Compute the least and the greatest value; the facts have one topic per completion, or one for all."""
     filled = np.repeat(cells[lines][:, None], len(ways), axis=1)
     for column, rank in enumerate(ranks.T):
         inside = np.flatnonzero((rank > 0) & (rank <= cells.shape[-1]))
@@ -250,7 +246,6 @@ def greatest_of_ends(measure: Measure, topic: OpenTopic) -> Greatest:
 def _within_range(
     measure: Measure, rankings: Rankings, low: Floats | None, high: Floats | None
 ) -> tuple[Floats, Floats]:
-    """Return known extremes by list, else the ends of the measure's range; or NaN."""
     least, most = (
         np.full(rankings.length.size, limit if np.isfinite(limit) else np.nan) for limit in measure.value_range
     )

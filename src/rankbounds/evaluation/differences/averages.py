@@ -220,7 +220,6 @@ class ChoicesFromTheTop:
         return best
 
     def greatest_of_all(self, a: Ints, b: Ints, in_a: Ints, in_b: Ints) -> Floats:
-        """Try all choices of equally many documents at these ranks."""
         number = in_a.shape[1]
         start = self.base[a] - self.base[b]
         alone = self.single[a[:, None], in_a] - self.single[b[:, None], in_b]
@@ -245,7 +244,6 @@ class ChoicesFromTheTop:
 @dataclass(frozen=True, eq=False)
 class _DocumentsRead:
     alone: Floats
-    """What each adds to A minus what it adds to B, alone; minus infinity for no document."""
     at_a: Floats
     at_b: Floats
     rank_b: Ints
@@ -264,7 +262,6 @@ class _DocumentsRead:
         return best, taken
 
     def _terms(self) -> Floats:
-        """Return the most that a document adds, by number of those chosen above it in A."""
         number = np.arange(self.alone.shape[1])
         terms = self.alone[:, :, None] + number * self.at_a[:, :, None]
         rows, columns = np.nonzero(self.rank_b > 0)
@@ -359,7 +356,6 @@ class LinearTerms:
         counts = np.diff(ends)
 
         def beyond(ratio: Floats) -> tuple[Floats, Floats]:
-            """Return what documents above the ratio add beyond it, and their number."""
             limit = np.repeat(ratio, counts)
             total, number = self._in_a.beyond(a, ratio)
             total += fixed - ratio * count + sums_of_groups(np.maximum(value, limit) - np.maximum(alone_a, limit), ends)
@@ -456,7 +452,6 @@ class _Met:
 
 
 def sums_of_groups(values: Floats | Ints | Flags, ends: Ints) -> Floats:
-    """Add up values that lie group behind group; ``ends`` begins with 0."""
     result: Floats = np.zeros(ends.size - 1)
     if values.size:
         filled = ends[1:] > ends[:-1]

@@ -47,7 +47,6 @@ class DifferenceBounds:
 
     @property
     def words(self) -> list[str | None]:
-        """For each pair ``"exact"``, ``"outer"``, or None where nothing is known."""
         of_pairs = zip(self.exact.tolist(), self.known.tolist(), strict=True)
         return [("exact" if exact else "outer") if known else None for exact, known in of_pairs]
 
@@ -81,7 +80,6 @@ class SettledLists:
 
     @classmethod
     def of(cls, lists: SharedLists, measure: Measure, assumptions: Assumptions) -> SettledLists:
-        """Where the whole collection is open, only lists under measures of the list alone are settled."""
         value, tail = np.zeros((2, *lists.has_list.shape))
         settled = np.zeros(lists.has_list.shape, dtype=bool)
         is_sum = measure.difference_argument == "weighted_sum" and not getattr(measure, "by_topic", False)
@@ -105,7 +103,6 @@ class SettledLists:
         return np.asarray(self.settled.all(axis=0))
 
     def sums(self, first: Ints, second: Ints) -> tuple[Floats, Floats, Floats]:
-        """For each pair over the settled topics: the least and the greatest difference, and the size of the scores."""
         value, tail = self.value[:, self.topics], self.tail[:, self.topics].sum(axis=-1)
         total, size = value.sum(axis=-1), np.abs(value).sum(axis=-1)
         difference = total[first] - total[second]
@@ -126,7 +123,6 @@ def topic_bounds(
     pairs: tuple[Ints, Ints],
     settled: SettledLists | None = None,
 ) -> Iterator[TopicBounds]:
-    """The bounds of every pair, topic after topic of the lists; without those on which all lists are ``settled``."""
     several = range(len(lists.topics)) if settled is None else np.flatnonzero(~settled.topics).tolist()
     if not several:
         return iter(())
@@ -199,7 +195,6 @@ class Arguments:
         return answer
 
     def any_measure(self, measure: Measure) -> Answer:
-        """Try all judgments if few, else use the measure's facts."""
         if measure.as_retrieved or measure.topic_only:
             return self._settled(measure)
         if measure.estimates or measure.reads_judgments:

@@ -83,7 +83,6 @@ class SharedLists:
         return same
 
     def documents(self, choice: Choice, key: object) -> list[RetrievedDocuments]:
-        """Return every topic's chosen unjudged documents, numbered among the runs; cached under the ``key``."""
         if key not in self._matched:
             matched = self.match(self.by_topic, lambda rankings: choice(rankings) & rankings.holes)
             self._matched[key] = matched.by_topic(self.topics)
@@ -106,7 +105,6 @@ class OpenTopic:
 
 
 def in_parts(greatest: Greatest, a: Ints, b: Ints, cells: int) -> Found:
-    """Split pairs so that arrays with this many cells each stay small."""
     result, exact = np.empty(a.size), np.zeros(a.size, dtype=bool)
     for start in range(0, a.size, size := max(1, CELLS // cells)):
         part = slice(start, start + size)

@@ -93,7 +93,6 @@ class TiedWeights:
 def documents_of_weight(
     measure: RankWeighted | Normalised, assumptions: Assumptions, weightless: float = WEIGHTLESS
 ) -> Choice:
-    """Those that count where they stand."""
     return lambda rankings: TiedWeights.of(measure, rankings, assumptions).most > weightless
 
 

@@ -25,7 +25,6 @@ from rankbounds.rankings.topic_facts import TopicFacts
 
 
 def named_runs(given: Any, is_run: Callable[[Any], bool] = lambda _: False) -> Iterator[tuple[str | None, Any]]:
-    """List the runs with the names that the user gave them; files go by their paths."""
     several: Iterable[tuple[str | None, Any]]
     if isinstance(given, Mapping):
         several = ((str(name), run) for name, run in given.items())
@@ -54,7 +53,6 @@ class ScoredPiece:
     sheet: ScoreSheet
     unknown: list[str]
     prepared: Ints
-    """What was done to the piece before it was scored, in numbers."""
     documents: int
     unmatched: tuple[str, str] | None
     """A document of the piece and a judged one, if none of the piece is judged."""
@@ -108,7 +106,6 @@ class RunInPieces:
         return is_new
 
     def add_missing(self, facts: TopicFacts) -> None:
-        """Score judged topics in no piece as empty lists, if they count."""
         missing = np.flatnonzero(~self.met)
         if self.scoring.assumptions.topics == "judged" and missing.size:
             sheet = ScoreSheet(self.scoring, missing.size, missing)

@@ -127,7 +127,6 @@ class _Stream:
 
     @contextlib.contextmanager
     def first_error_of(self, *files: LargeFile) -> Iterator[None]:
-        """Raise the first of several problems, as reading the files at once would."""
         try:
             yield
         except DataError:

@@ -58,7 +58,6 @@ class StoppingByGain(ContinuingByRelevance):
         return self._examined_below(relevant.shape[-1], relevant.sum(axis=-1), relevant_beyond=relevant_beyond)
 
     def _examined_below(self, rank: int, found: Floats, *, relevant_beyond: float) -> Floats:
-        """Return how many documents after this rank are examined, all relevant or none."""
         relevant = np.full(found.shape, relevant_beyond)
         return examined_in_all(
             lambda step: self.going_on(np.asarray(float(rank + step)), found + step * relevant_beyond, relevant)
@@ -77,7 +76,6 @@ class StoppingByGain(ContinuingByRelevance):
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
     def _extreme(self, rankings: Rankings, beyond: Beyond, *, greatest: bool) -> Floats:
-        """Return the least or the greatest rate, with so much gained and examined after the list."""
         depth = depth_reached(self, rankings.width)
         relevant = rankings.assume(0.0).relevant(self.rel)[:, :depth]
 
@@ -220,7 +218,6 @@ class Rate(StoppingByGain):
         return _logistic((found / rank - self.A) * self.R2 - np.log(self.b2))
 
     def most_at_rate(self) -> float:
-        """Return how many documents are examined at most, if all are relevant."""
         return float(1 / max(1 - float(self.fast(np.ones(1), np.ones(1))[0]), 1 / MOST))
 
 

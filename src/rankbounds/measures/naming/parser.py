@@ -30,7 +30,6 @@ LARGEST_COUNT = 10**15
 
 
 def given_in(name: str, text: str) -> dict[str, str]:
-    """Return the parameters in parentheses as text, ir_measures' ones in our words."""
     given: dict[str, str] = {}
     for part in filter(None, (piece.strip() for piece in _BETWEEN.split(text))):
         key, equals, value = (piece.strip() for piece in part.partition("="))

@@ -49,7 +49,6 @@ def register(kind: type[Measure]) -> None:
 
 @cache
 def listed() -> dict[str, str]:
-    """Map the names in the stub of the measures to their modules."""
     return {own: module for module, own in names_of_stub(PACKAGE).values()}
 
 

@@ -218,7 +218,6 @@ class Turns:
         return self.least(), self.greatest()
 
     def greatest(self, value: OfSums = quotient) -> Floats:
-        """Return the greatest value over all k, with the k highest unjudged documents relevant."""
         holes, number = self._unjudged_counts
         added = self.so_far + number * self.credit
         added *= self.inverse
@@ -230,7 +229,6 @@ class Turns:
         return np.maximum(value(self.total, self.known), values.max(axis=-1))
 
     def least(self, value: OfSums = quotient) -> Floats:
-        """Return the least value over all k, with the k lowest unjudged documents relevant."""
         holes, number = self._unjudged_counts
         at_holes = holes * self.inverse
         added = self.so_far + 1
@@ -251,7 +249,6 @@ class Turns:
 
     @cached_property
     def _unjudged_counts(self) -> tuple[Floats, Floats]:
-        """Return 1 at unjudged documents, 0 at others, and how many there are down to each rank."""
         holes = self.holes.astype(np.float64)
         return holes, running_sums(holes)
 

@@ -164,7 +164,6 @@ def highest_precisions(
 def _expected_highest(
     groups: TiedGroups, chosen: Ints, marked: Ints, before: Ints, needed: int, surely: float
 ) -> float:
-    """Return the mean of the highest precision of one list's groups, and of ``surely``."""
     reached, early = [], []
     for group in chosen.tolist():
         count = np.arange(max(1, needed - int(before[group])), int(marked[group]) + 1)[:, None]

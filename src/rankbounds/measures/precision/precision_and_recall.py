@@ -77,7 +77,6 @@ class Recall(ShareOfRelevant):
 
 
 def _read(cutoff: int | None, rankings: Rankings) -> Ints:
-    """Return the depth, or without one the length of the list."""
     return rankings.length if cutoff is None else np.full(rankings.length.size, cutoff)
 
 

@@ -41,9 +41,7 @@ class Source:
     """A run, or a frame of several: ``parts`` that tasks open, ``rows`` of a frame, or ``contents`` of files."""
 
     place: str
-    """What messages call it."""
     name: str | None
-    """What the user calls it, if anything."""
     label: str | None = None
     """What it is called where neither the user nor its rows say so."""
     parts: Sequence[FilePart] = ()
@@ -85,7 +83,6 @@ def sources_of_runs(session: SparkSession, given: Any, reading: Reading, *, need
 def source_of_frame(
     frame: DataFrame, name: str | None, reading: Reading, *, need_rank: bool, path: str | None = None
 ) -> Source:
-    """Return the run in a frame, or the runs named by its column ``run``; ``path`` is the table's, if it has one."""
     from pyspark.sql import functions
 
     place = path or ("the runs" if name is None else f'run "{name}"')
@@ -159,7 +156,6 @@ def together(session: SparkSession, source: Source, reading: Reading, *, need_ra
 
 
 def _expand(session: SparkSession, path: str) -> list[str]:
-    """Expand paths, patterns and folders to one run per file, or per folder that is one table."""
     if path == STANDARD_INPUT or is_pipe(path):
         raise UsageError(f'Spark cannot read "{path}", which is not a file: write it to one first.')
     if os.path.isdir(path) and (

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 
 def session_here(master: str | None = None) -> SparkSession:
-    """Return the Spark session of this process, or start one: on this machine, or on the cluster with this URL."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         import pyarrow  # noqa: F401
@@ -179,7 +178,6 @@ class FilePart:
     end: int | None = None
 
     def runs(self, reading: Reading) -> Iterator[tuple[str, Run]]:
-        """The run, or pieces of whole topics of it."""
         if not os.path.isfile(self.path) or Path(self.path).stat().st_size != self.size:
             raise DataError(
                 self.path,
@@ -256,8 +254,6 @@ class Scorer:
         return task
 
     def of_contents(self, *, joined: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-        """Score files of TREC lines that Spark yields as rows, perhaps all as one."""
-
         def task(batches: Iterator[Any]) -> Iterator[Any]:
             rows = (row for batch in batches for row in batch.to_pylist())
             for row in _as_one(list(rows)) if joined else rows:
