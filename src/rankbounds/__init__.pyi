@@ -31,6 +31,7 @@ from rankbounds.errors import UsageError as UsageError
 from rankbounds.evaluation.assumptions import Assumptions as Assumptions
 from rankbounds.evaluation.evaluate import evaluate as evaluate
 from rankbounds.evaluation.evaluator import Evaluator as Evaluator
+from rankbounds.evaluation.rank_counter import RankCounter as RankCounter
 from rankbounds.evaluation.score_files import read_scores as read_scores
 from rankbounds.evaluation.scores import Scores as Scores
 from rankbounds.judging.audits.audit import audit as audit

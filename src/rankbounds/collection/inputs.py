@@ -21,7 +21,7 @@ from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import RATERS, Qrels, as_qrels, read_qrels
 from rankbounds.collection.run import KEEP_ONE, Run
 from rankbounds.collection.run_names import unique_names
-from rankbounds.collection.score_matrix import is_matrix, run_of_matrix
+from rankbounds.collection.score_matrix import is_found, is_matrix, run_of_found, run_of_matrix
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.files.formats import columns_in, pair_of_names, read
 from rankbounds.files.id_lists import answers_in, hits_by_query, is_answer, is_hit
@@ -296,6 +296,8 @@ class Reading:
     def _as_run(self, given: Any, name: str) -> Run:
         if is_matrix(given):
             return run_of_matrix(given, self.query_ids, self.doc_ids, name=name)
+        if is_found(given):
+            return run_of_found(given, self.query_ids, self.doc_ids, name)
         if self._is_list_of_lists(given):
             if self.query_ids is None:
                 raise UsageError("A list of lists of documents needs query_ids=[...], an id for each list.")

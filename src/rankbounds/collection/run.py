@@ -119,6 +119,50 @@ class Run(PairTable):
 
     @classmethod
     @ends_in_a_sentence
+    def from_positions(
+        cls,
+        positions: Any,
+        scores: Any | None = None,
+        *,
+        query_ids: Sequence[Any],
+        doc_ids: Sequence[Any],
+        name: str = "run",
+        smaller_is_better: bool = False,
+    ) -> Run:
+        """Make a run from what an index returns: FAISS, hnswlib, usearch, cuVS, scikit-learn, ``torch.topk``.
+
+        Parameters
+        ----------
+        positions : array of whole numbers, queries x ranks
+            Positions in ``doc_ids``, the best first; -1 means none. Any package's array, also on a device.
+        scores : array of the same shape, optional
+            Their scores; without them the order counts.
+        query_ids, doc_ids : sequence of str
+            The ids of the rows, and of the documents that were indexed.
+        name : str, default "run"
+            The name in results.
+        smaller_is_better : bool, default False
+            The scores are distances.
+
+        Returns
+        -------
+        Run
+
+        Examples
+        --------
+        >>> import rankbounds as rb
+        >>> distances, positions = [[0.1, 0.4], [0.2, 9.9]], [[2, 0], [1, -1]]
+        >>> ids = {"query_ids": ["q1", "q2"], "doc_ids": ["a", "b", "c"]}
+        >>> run = rb.Run.from_positions(positions, distances, **ids, smaller_is_better=True)
+        >>> list(run)
+        [('q1', 'c', -0.1), ('q1', 'a', -0.4), ('q2', 'b', -0.2)]
+        """
+        from rankbounds.collection.score_matrix import run_of_positions
+
+        return run_of_positions(positions, scores, query_ids, doc_ids, name=name, smaller_is_better=smaller_is_better)
+
+    @classmethod
+    @ends_in_a_sentence
     def from_columns(
         cls,
         query_ids: Iterable[Any],
