@@ -1,13 +1,10 @@
 """Queries that come in clusters: paraphrases of one need, turns of one conversation, repeats of one item.
 
-Queries of one cluster rise and fall together, so a hundred queries in twenty clusters carry little more information
-than twenty queries. A test that treats them as a hundred finds differences where there are none. The mean stays the
-mean over all queries; the clusters are the random sample. Intervals and tests get one number per cluster from here.
-
-Differences become sums over clusters, scaled so that their mean is the mean over queries: in simulations with clusters
-of 1 to 10 queries the t test on these sums rejects 4 to 5% of true differences of 0 at the level 5%. For one system's
-mean, which is not 0, unequal sizes alone would spread the sums, so it uses residuals of the ratio estimate with degrees
-of freedom for unequal sizes; in simulations its 95% intervals cover 90 to 97%.
+Queries of one cluster rise and fall together, so the clusters are the random sample, and the mean stays that over all
+queries. Differences become sums over clusters, scaled to keep the mean: in simulations with clusters of 1 to 10 queries
+the t test on these sums rejects 4 to 5% of true differences of 0 at the level 5%. For one system's mean, which is not
+0, unequal sizes alone would spread the sums, so it uses residuals of the ratio estimate with degrees of freedom for
+unequal sizes; in simulations its 95% intervals cover 90 to 97%.
 """
 
 from __future__ import annotations

@@ -1,22 +1,16 @@
 """Confidence intervals of means over topics.
 
-Topics are a sample. For a measure with a known range, the interval is Wilson's for a proportion, with the variance of
-the topics' scores in place of a proportion's and a t quantile: the means within t standard errors of the observed one,
-where the standard error shrinks towards the ends of the range. It never leaves the range. Where scores pile up at one
-end it is widened by what so few topics may not have shown: if all of n topics have the highest possible score, a share
-1 - (alpha / 2) ** (1 / n) of all topics could still have the lowest, which is the exact interval of Clopper and
-Pearson; if only some have, by less in proportion. The other end is treated alike, and both where all topics score the
-same.
-
-A measure without a known range has the t interval, and none where all scores are the same. ``benchmarks/intervals.py``
-compares the methods. Sources: Wilson, JASA 22, 1927; Korn and Graubard, Survey Methodology 24, 1998 (proportions with
-another variance); Clopper and Pearson, Biometrika 26, 1934.
+For a measure with a known range it is Wilson's interval for a proportion, with the variance of the topics' scores and
+a t quantile. Where scores pile up at one end it is widened by what so few topics may not have shown: if all of n topics
+have the highest score, a share 1 - (alpha / 2) ** (1 / n) of all topics could have the lowest (Clopper and Pearson); if
+only some have, by less in proportion. A measure without a known range has the t interval, and none where all scores are
+the same. ``benchmarks/intervals.py`` compares the methods. Sources: Wilson, JASA 22, 1927; Korn and Graubard, Survey
+Methodology 24, 1998 (another variance); Clopper and Pearson, Biometrika 26, 1934.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from statistics import NormalDist
@@ -24,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.arrays import Floats, Ints
 from rankbounds.choices import check_share
 from rankbounds.evaluation.score_differences import TOLERANCE, limits_of
 
@@ -152,34 +146,20 @@ def intervals_of_means(
         squares = (apart**2).sum(axis=-1)
         same = np.abs(apart).max(axis=-1, initial=0.0) <= TOLERANCE * np.abs(mean)
         error = np.where(same, 0.0, np.sqrt(squares / (number * (number - 1.0))))
-        span = np.where(np.isfinite(least) & np.isfinite(most), np.subtract(most, least), 1.0)
-        ends = [
+        bounded = np.isfinite(least) & np.isfinite(most)
+        span = np.where(bounded, np.subtract(most, least), 1.0)
+        at_least, at_most = (
             np.where(
                 same,
                 1.0,
                 (counted & (np.abs(values - _column(end)) <= TOLERANCE * _column(span))).sum(axis=-1) / number,
             )
             for end in (least, most)
-        ]
-    return _intervals(mean, error, same, ends, number, least, most, confidence, degrees)
-
-
-def _intervals(
-    mean: Floats,
-    error: Floats,
-    same: Flags,
-    ends: Sequence[Floats],
-    number: Ints,
-    least: Floats | float,
-    most: Floats | float,
-    confidence: float,
-    degrees: Ints | None = None,
-) -> tuple[Floats, Floats]:
-    at_least, at_most = ends
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        reach = _quantiles(number - 1 if degrees is None else degrees, confidence) * error
-        bounded = np.isfinite(least) & np.isfinite(most)
-        span = np.where(bounded, np.subtract(most, least), 1.0)
+        )
+        degrees = number - 1 if degrees is None else degrees
+        distinct, place = np.unique(degrees, return_inverse=True)
+        quantiles = [student_quantile((1 + confidence) / 2, each) if each > 0 else np.nan for each in distinct.tolist()]
+        reach = np.array(quantiles)[place].reshape(degrees.shape) * error
         share = np.clip((mean - least) / span, 0.0, 1.0)
         # Wilson: (share - m)^2 = k m (1 - m), with k the square of the reach, as a multiple of what a proportion has.
         chance = share * (1 - share)
@@ -209,12 +189,6 @@ def widen(mean: Floats, interval: tuple[Floats, Floats], below: Floats, above: F
 
 def _column(end: Floats | float) -> Floats:
     return np.asarray(end, dtype=np.float64)[..., None]
-
-
-def _quantiles(degrees: Ints, confidence: float) -> Floats:
-    distinct, place = np.unique(degrees, return_inverse=True)
-    found = [student_quantile((1 + confidence) / 2, each) if each > 0 else np.nan for each in distinct.tolist()]
-    return np.array(found)[place].reshape(degrees.shape)
 
 
 @lru_cache(maxsize=256)

@@ -59,12 +59,9 @@ class LimitedPenalty(Measure):
     def bounds(self, rankings: Rankings) -> Bounds:
         """Return exact bounds over judgments of the retrieved unjudged documents.
 
-        A relevant document that moves up never lowers the value. So with k of the unjudged documents relevant and the
-        others not, the best case has the k highest and the worst the k lowest; the extremes over k are the bounds.
-
-        Documents that nobody retrieved may be relevant or not, and both loosen the penalty: more relevant ones raise
-        its limit, more others its divisor. So with these the bounds are outer ones: above no penalty at all, below the
-        penalty without them, but the divisor R with as many as there may be.
+        With k of them relevant, the best case has the k highest and the worst the k lowest. Documents that nobody
+        retrieved loosen the penalty; with these the bounds are outer: above no penalty at all, below the penalty
+        without them, but the divisor R with as many as there may be.
         """
         relevant, nonrelevant = _relevant_and_not(rankings, self.rel)
         holes = rankings.num_holes[:, None]

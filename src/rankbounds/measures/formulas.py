@@ -283,13 +283,9 @@ class IdealRatio(Normalised):
     def _extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
         """Write gains as sums over levels: a document counts once for each level that its gain reaches.
 
-        At one level, only how many unjudged documents reach it matters, and that they are the highest (best) or lowest
-        (worst). The least value has every unjudged document at 0 or at the top level, because a linear sum over a
-        convex one has its minimum at a corner. The greatest value t makes the best sum minus t times the ideal sum 0,
-        and that difference splits into one small maximisation per level.
-
-        Relevant documents that nobody retrieved are in the ideal ranking alone: none in the best case, and in the worst
-        with the largest gain, as many as the unjudged documents turned relevant leave room for.
+        At one level, only how many unjudged documents reach it matters, the highest (best) or lowest (worst). The least
+        value has all of them at 0 or the top level, as a linear sum over a convex one has its minimum at a corner. The
+        greatest value t makes the best sum minus t times the ideal sum 0, which splits into a maximisation per level.
         """
         judged = rankings.assume(0.0)
         levels, known = self.levels(rankings.facts)
@@ -407,9 +403,8 @@ class OfFound(Measure):
     def _reorder(self, rankings: Rankings, relevant: Flags, unjudged: Flags, *, best: bool) -> Rankings:
         """Return the lists to the depth in the best (or worst) order, unjudged where a document may be relevant or not.
 
-        Unjudged documents of a group come between the others, so that those that turn out relevant join the relevant
-        ones. In a group that the depth cuts through, the fewest relevant documents that leave no room for others are
-        certainly above it, as near to the good (or bad) end as possible, and more may be.
+        Unjudged documents of a group come between the others. In a group that the depth cuts through, the fewest
+        relevant documents that leave no room for others are certainly above it, and more may be.
         """
         depth, groups = self.depth(rankings), rankings.groups
         surely, perhaps = relevant[..., :depth], unjudged[..., :depth]

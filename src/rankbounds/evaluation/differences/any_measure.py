@@ -1,23 +1,12 @@
 """Bounds of differences for any measure: by enumerating judgments, or from each list's own least and greatest value.
 
-A completion is one way to judge all unjudged documents of a topic. Each completion becomes a topic with its own facts
-(how many documents are relevant, the ideal gains), so the measure's formula scores all of them in one call.
+A completion is one way to judge all unjudged documents of a topic; it becomes a topic with its own facts, so that the
+measure's formula scores all completions in one call. Otherwise the difference is at most A's greatest value minus B's
+least, an outer bound, because one document may count as relevant for A and not for B.
 
-Otherwise the difference is at most A's greatest value minus B's least. No judgments exceed this bound, though none may
-attain it, because one document may count as relevant for A and not for B. A list's extremes follow from the measure's
-facts:
-
-* A measure of the list alone depends on its own unjudged documents only.
-* Where relevant documents outside the list never lower the value, it is greatest with all documents of either list
-  relevant, and least with none.
-* Where they never raise it, it is greatest by A's own documents alone; ``least_among`` may know the least.
-* Every other value lies in the measure's range, if it has one.
-
-With ``open="collection"``, relevant documents that neither list holds count too, as many as there is room for beside
-the known ones and the unjudged ones that turn out relevant (``Rankings.room``). Where both lists are divided by the
-same number (nDCG, recall, AP), such documents only enlarge it: they shrink B's lead where A is behind whatever the
-judgments. For a weighted sum B's least lead is its least numerator over the largest divisor; for others (AP) it is the
-lead without them, shrunk, an outer bound. Other measures that are not of the list alone lie between their own bounds.
+With ``open="collection"``, relevant documents that neither list holds count too (``Rankings.room``). Where both lists
+are divided by the same number (nDCG, recall, AP), they shrink B's lead where A is behind whatever the judgments: for a
+weighted sum to its least numerator over the largest divisor; for others (AP) to the lead without them, shrunk.
 """
 
 from __future__ import annotations
@@ -170,14 +159,9 @@ def _ends(
 def greatest_when_monotone(measure: Measure, topic: OpenTopic) -> Greatest:
     """Bound the difference for measures of the list alone that never fall with more relevance.
 
-    An unjudged document that only A holds is best for A when relevant, and one that only B holds when not, so only the
-    shared documents remain. The highest-ranked of them are judged in all possible ways. If these are all, the bound is
-    attained. The others count as relevant in A and not relevant in B, which exceeds any judgments: an outer bound, and
-    a close one, since low ranks count little.
-
-    For graded measures the extreme grades suffice where the value is linear in each document's worth, as a difference
-    of two such values is; otherwise all gains are tried. The value in the best or the worst order of tied documents is
-    not linear: which order that is depends on their worth.
+    An unjudged document that only A holds is best for A when relevant, and one that only B holds when not. Of shared
+    ones, the highest-ranked are judged in all ways; any others count as relevant in A alone, an outer bound. The
+    extreme grades suffice where the value is linear in each document's worth, as it is not in the best or worst order.
     """
     rankings = topic.rankings
     choices = possible_worths(measure, rankings.facts)

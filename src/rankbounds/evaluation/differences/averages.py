@@ -31,18 +31,10 @@ STEPS = 13
 def greatest_average(measure: AveragedPrecisions, topic: OpenTopic) -> Greatest | None:
     """Bound differences of averages of precisions (AP, its relatives, Q).
 
-    An unjudged document that turns out relevant adds its own precision, raises the precision of every relevant document
-    below it, and increases R by one. So the sum of precisions is a quadratic form in what turns out relevant: known
-    terms for single documents, and for each two documents one over the lower one's rank. It is bounded in three ways:
-
-    * Lists with up to ``MANY`` unjudged documents: ``ChoicesFromTheTop``, often exactly.
-    * Where it is not, and both lists together have few (``FEW``), all their judgments are tried.
-    * ``LinearTerms``, for any number of documents: in A a document counts all unjudged documents above it, in B only
-      those that are certainly above it in A too; what two lists share at like ranks cancels.
-
-    Q also divides precisions by the gain of an ideal ranking, which the number of relevant documents does not
-    determine. Terms in A use the ideal ranking of the judged documents, terms in B one with all unjudged documents on
-    top.
+    The sum of precisions is a quadratic form in what turns out relevant: known terms for single documents, and for each
+    two documents one over the lower one's rank. ``ChoicesFromTheTop`` bounds it for up to ``MANY`` unjudged documents,
+    often exactly; where it does not, all judgments of ``FEW`` are tried. ``LinearTerms`` takes any number: in A a
+    document counts all unjudged documents above it, in B only those that are certainly above it in A too.
     """
     rankings, documents = topic.rankings, topic.documents
     terms = measure.precision_terms(rankings, documents.most_of_two)
@@ -131,16 +123,11 @@ def greatest_preference(measure: LimitedPenalty, topic: OpenTopic) -> Greatest:
 class ChoicesFromTheTop:
     """Choose which unjudged documents of A to make relevant, from the top of A's list down (dynamic programming).
 
-    Going down A's list, only the number of documents chosen so far matters: the next one adds its own precision, and
-    one over its rank for each of them. So the best choices of every size follow from those above, and their effect on A
-    is exact.
-
-    Their effect on B is exact for each alone, but two documents that B holds also raise each other's precision there.
-    If c are chosen above a document in A, and at most n of these are not above it in B too, at least c - n are: that
-    much is subtracted. Where the true difference of the chosen documents equals the bound, the bound is exact.
-
-    Documents that only B holds only help B. They matter where A cannot get ahead, because they enlarge the divisor: of
-    any number of them, the lowest in B's list help it least. Those that neither list reads change the divisor alone.
+    Down A's list only the number chosen so far matters: the next one adds its own precision, and one over its rank for
+    each of them, so the effect on A is exact. In B, if c are chosen above a document in A, and at most n of these are
+    not above it in B too, c - n raise its precision at least. Where the true difference of the chosen documents equals
+    the bound, it is exact. Documents that only B holds matter where A cannot get ahead: they enlarge the divisor, and
+    the lowest in B's list help it least.
     """
 
     documents: RetrievedDocuments
@@ -293,13 +280,9 @@ class _DocumentsRead:
 class LinearTerms:
     """Bound a difference of averages over relevant documents by what each of them can add on its own.
 
-    A score is a sum of terms, one per relevant document, over a number that grows by one with each of them (AP, Q,
-    bpref). A term depends on what else is relevant; here it is replaced by its greatest value in A and its least in B.
-    Then every unjudged document adds a fixed value, and the greatest quotient is found by asking, for a ratio t, which
-    documents add more than t (Dinkelbach). Nothing exceeds it; judgments that reach it may not exist.
-
-    Most documents are in one of the two lists only, so each list is sorted once, and only shared documents are compared
-    pair by pair.
+    A term depends on what else is relevant; here it is replaced by its greatest value in A and its least in B, an outer
+    bound. Then every unjudged document adds a fixed value, and the greatest quotient is found by asking, for a ratio t,
+    which documents add more than t (Dinkelbach).
     """
 
     documents: RetrievedDocuments

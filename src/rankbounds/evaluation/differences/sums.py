@@ -99,13 +99,9 @@ def documents_of_weight(
 def greatest_sum(measure: RankWeighted, topic: OpenTopic) -> Greatest:
     """Bound differences of weighted sums over ranks (RBP, P, DCG, SDCG, counts), exactly.
 
-    A document's net weight is its weight at its rank in A minus that at its rank in B (0 where a list does not hold
-    it). The difference is a sum of net weights times worth, and each document's worth is free: documents of positive
-    net weight take the largest, the others the least. So the bounds are attained.
-
-    Where a measure counts what lies beyond the end of a list as unknown, the best case for A has only relevant
-    documents after A's list and none after B's. Relevant documents that neither list holds can follow A's, so the two
-    choices are compatible. A run against itself (the same lists from the same file) certainly differs by 0.
+    The difference is a sum of net weights (in A minus in B) times worth, and each document's worth is free: those of
+    positive net weight take the largest, the others the least. Beyond the ends of the lists only relevant documents
+    follow A's and none B's, which is compatible, since neither list need hold them.
     """
     from scipy.spatial.distance import cdist
 
@@ -163,13 +159,9 @@ def _gaining_and_crowded(measure: IdealRatio, rankings: Rankings, weights: TiedW
 def greatest_ratio(measure: IdealRatio, topic: OpenTopic) -> Greatest:
     """Bound differences of a weighted sum over that of the ideal ranking (nDCG), exactly.
 
-    A document that turns out relevant gains its net weight (its weight in A minus that in B) and improves the ideal
-    ranking, which divides both scores. Documents below the depth gain nothing and only improve the ideal.
-
-    Write gains as sums of steps: a document counts once for each level that its gain reaches. With m unjudged documents
-    at a level, the ideal sum depends on m alone, and the numerator is greatest for the m largest net weights. Let t be
-    the ratio sought. The best choice maximises (numerator - t * ideal), which splits into one small maximisation over m
-    per level (Dinkelbach).
+    With gains as sums of steps, a document counts once for each level that its gain reaches. With m unjudged documents
+    at a level, the ideal sum depends on m alone, and the numerator is greatest for the m largest net weights. For a
+    ratio t, maximising (numerator - t * ideal) splits into one small maximisation over m per level (Dinkelbach).
 
     * For t at least 0, higher levels have fewer judged documents, so one more unjudged document there adds a larger
       weight to the ideal sum. So the best m falls from level to level, and the choices nest: documents that reach a
@@ -320,12 +312,8 @@ def greatest_at_r(measure: RPrec, topic: OpenTopic) -> Greatest:
     """Bound differences of precision at depth R, which judgments move as well, exactly.
 
     With m unjudged documents relevant, R is fixed, and a document counts 1 if only A holds it within that depth, -1 if
-    only B does, else 0. The best choice takes the first kind first and the second kind last. All m are tried at once:
-    how many documents both lists hold to a depth is a running sum over the lower of their two ranks.
-
-    Relevant documents that neither list holds, where there is room for them (``Rankings.room``), enlarge R and count
-    for neither: with m no larger than the room, none of B's has to be among the m. Beyond the ends of the lists only
-    the divisor grows, so the largest R is the last to try.
+    only B does, else 0: the first kind is taken first, the second last, for all m at once. Those that neither list
+    holds (``Rankings.room``) enlarge R and count for neither; beyond the lists only the divisor grows.
     """
     rankings, documents = topic.rankings, topic.documents
     judged = rankings.assume(0.0)
