@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
@@ -96,3 +97,25 @@ def test_lines_of_trec_stay_such(tmp_path, lines):
     found = (rb.read_run if "Q0" in lines else rb.read_qrels)(tmp_path / "file")
     assert found.query_ids == ("1",)
     assert next(iter(found))[1] == lines.split()[2]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_even_tables_are_read_as_those_in_quotes(tmp_path, seed):
+    drawn = random.Random(seed)
+    cells = [
+        ["q1", drawn.choice([" d", "d ", "\u00e9", "d d", "\td"]) + str(row), f" {drawn.randint(0, 9)} "]
+        for row in range(drawn.randint(1, 9))
+    ]
+    ending = drawn.choice(["\n", "\r\n"])
+    for name, mark in (("even", ""), ("quoted", '"')):
+        lines = ["query,doc,score", *(",".join(f"{mark}{cell}{mark}" for cell in row) for row in cells)]
+        (tmp_path / f"{name}.csv").write_text(ending.join(lines), newline="")
+    runs = [rb.read_run(tmp_path / f"{name}.csv", name="run") for name in ("even", "quoted")]
+    assert runs[0] == runs[1]
+    assert runs[0].to_dict() == {"q1": {doc.strip(): float(score) for _, doc, score in cells}}
+
+
+def test_trec_lines_with_tabs_may_have_text_behind_the_tag(tmp_path):
+    (tmp_path / "run").write_text("q\tQ0\td\t1\t2\tmine and more\nq\tQ0\te\t2\t1\tother text\n")
+    run = rb.read_run(tmp_path / "run")
+    assert (run.name, run.to_dict()) == ("mine", {"q": {"d": 2.0, "e": 1.0}})

@@ -88,7 +88,6 @@ def _library(kind: str) -> Any | None:
 
 
 def open_decompressed(source: str | IO[bytes], kind: str | None) -> Any:
-    """A path or open file read piece by piece and decompressed."""
     if kind is None:
         return open(source, "rb", buffering=0) if isinstance(source, str) else source
     library = _library(kind)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rankbounds.columns.ids import BLANKS, Ids
+from rankbounds.columns.ids import BLANKS, Ids, past
 from rankbounds.columns.pairs import Source
 from rankbounds.errors import DataError, Place
 from rankbounds.files.named_columns import (
@@ -64,7 +64,8 @@ def unnamed_columns(text: Text, names: ColumnNames) -> tuple[str, list[str]] | N
         columns = UNNAMED.get((names.what, len(cells)), "").split()
         if not columns or not is_number(cells[columns.index("value")].replace(",", ".")):
             continue
-        as_trec = len(fields) == len(cells) and (names.of_run or len(cells) == 4)
+        alone = cells[:-1] == [field.decode("utf-8", "surrogateescape") for field in fields[: len(cells) - 1]]
+        as_trec = alone and (names.of_run or len(cells) == 4)  # text may follow the last
         if not (separator == "\t" and as_trec) and ("0" not in columns or cells[1].upper() in ("", "0", "Q0")):
             return separator, [getattr(names, column)[0] if column != "0" else "" for column in columns]
     return None
@@ -89,6 +90,9 @@ def read_delimited(text: Text, names: ColumnNames) -> Columns:
 
 
 def _columns_under(names: list[str], text: Text, separator: str, begin: int) -> dict[str, Ids]:
+    even = _even_fields(text, text.begin + begin, separator, len(names))
+    if even is not None:
+        return dict(zip(names, even, strict=True))
     content = text.buffer[text.begin + begin : text.end].tobytes().decode("utf-8", "surrogateescape")
     numbered = numbered_cells(content, text.name, separator, before=text.before + (begin > 0))
     rows = [
@@ -96,3 +100,16 @@ def _columns_under(names: list[str], text: Text, separator: str, begin: int) -> 
         for number, row in numbered
     ]
     return {name: Ids.of([row[number].strip(BLANKS) for row in rows]) for number, name in enumerate(names)}
+
+
+def _even_fields(text: Text, begin: int, separator: str, count: int) -> list[Ids] | None:
+    """Return the columns in place, without the blanks around cells, if no cell is in quotes and no line lacks one."""
+    body = text.buffer[begin : text.end]
+    ends = np.flatnonzero((body == ord(separator)) | (body == 10)) + begin
+    lines = ends[count - 1 :: count]
+    alike = lines.size * count == ends.size and np.count_nonzero(body == 10) == lines.size
+    if not lines.size or not alike or (text.buffer[lines] != 10).any() or (body == ord('"')).any():
+        return None
+    start = np.minimum(past(np.append(begin, ends[:-1] + 1), text.buffer, 1, blanks=True), ends)
+    length = np.where(start < ends, past(ends, text.buffer, -1, blanks=True) - start, 0)
+    return [Ids(text.buffer, start[column::count].copy(), length[column::count].copy()) for column in range(count)]

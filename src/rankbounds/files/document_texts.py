@@ -74,7 +74,6 @@ class DocumentTexts:
         return int(self._key.size)
 
     def text(self, doc_id: str) -> DocumentText | None:
-        """The text of a document; None where no file has it."""
         begin, end = (int(np.searchsorted(self._key, hash(doc_id), side)) for side in ("left", "right"))
         for file, place in zip(self._file[begin:end].tolist(), self._place[begin:end].tolist(), strict=True):
             found, document = self._files[file].document(place, self._lock)
@@ -301,7 +300,6 @@ class _Sgml(_File):
 
 
 def _without_tags(text: str) -> str:
-    """The text without tags; paragraphs stay separate."""
     closed = text.rfind("-->") + 3
     text = re.sub(r"<!--.*?-->", " ", text[:closed], flags=re.S) + text[closed:]
     text = re.sub(r"</?(?:P|DIV|BR|H[1-6])\b[^<>]*>", "\n\n", text, flags=re.I)

@@ -40,7 +40,6 @@ IN_TEXT: dict[str, Format] = {}
 
 
 def known_formats() -> tuple[str, ...]:
-    """Return the names of all formats, after those of other packages were added."""
     for name, known in load_plugins("rankbounds.formats").items():
         if isinstance(known, Format):
             (IN_JSON if known.parsed else IN_TEXT).setdefault(name, known)

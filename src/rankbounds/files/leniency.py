@@ -33,7 +33,6 @@ class LeftOut:
 
 
 def line_of(place: Place | str | None) -> int:
-    """The line that a place names; 0 where it names none."""
     return (place.line or 0) if isinstance(place, Place) else 0
 
 

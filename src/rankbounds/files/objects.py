@@ -221,7 +221,6 @@ def _list(query: Any, inner: Any, names: ColumnNames, source: str) -> Any:
 
 
 def frame_columns(frame: Any) -> list[Any] | None:
-    """The names of a frame's columns; None where this is no frame."""
     if type(frame).__name__ == "LazyFrame":
         return list(frame.collect_schema().names())
     columns = getattr(frame, "column_names", None)
@@ -247,7 +246,6 @@ def id_column(column: Any) -> Any:
 
 
 def ids_of_series(series: Any) -> Ids:
-    """The ids in a polars column of text without nulls."""
     if not len(series):
         return Ids.of([])
     if sys.modules.get("pyarrow"):  # it lets bytes pass that are not UTF-8, which polars cannot show

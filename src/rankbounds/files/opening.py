@@ -124,7 +124,6 @@ class Text:
         return self.buffer[self.begin : self.end].tobytes()
 
     def start(self, size: int = 65536) -> bytes:
-        """The first bytes, without the blanks before them."""
         return self.buffer[self.begin : min(self.begin + size, self.end)].tobytes().lstrip()
 
     @cached_property
@@ -132,7 +131,6 @@ class Text:
         return next(self.lines(), b"")
 
     def lines(self) -> Iterator[bytes]:
-        """Line by line without the newlines, for callers that want the first few."""
         return (bytes(line[0][:-1]) for line in _LINE.finditer(self.buffer.data[self.begin : self.end]))
 
 
@@ -363,7 +361,6 @@ def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
 
 
 def checksum(path: str) -> str:
-    """Return the SHA-256 of a file on disk (of a pipe's contents) in hexadecimal digits."""
     import hashlib
 
     digest = hashlib.sha256()

@@ -29,7 +29,6 @@ def read_decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def decoded(text: Text) -> str:
-    """Return the text of a file; bytes that are not UTF-8 survive a round trip."""
     return text.tobytes().decode("utf-8", "surrogateescape")
 
 
@@ -49,7 +48,6 @@ def fields_of(line: bytes) -> list[bytes]:
 
 
 def field_lines(text: Text) -> Iterator[tuple[Place, list[bytes]]]:
-    """The fields of every line that holds any and is no comment."""
     for number, line in enumerate(text.lines(), text.before + 1):
         fields = fields_of(line)
         if fields and not fields[0].startswith(b"#"):
@@ -114,7 +112,6 @@ def padded_row(place: Place, row: list[str], count: int) -> list[str]:
 
 
 def records(rows: Iterable[tuple[Place, list[str]]], header: Sequence[str]) -> Iterator[tuple[Place, dict[str, str]]]:
-    """Return each row by column name; of columns with the same name the first counts."""
     count, first = len(header), [header.index(name) for name in header]
     for place, row in rows:
         cells = row if len(row) == count else padded_row(place, row, count)

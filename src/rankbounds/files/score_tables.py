@@ -103,7 +103,6 @@ class ScoreTable:
     name: str
     """What to call a run that the file does not name."""
     cells: dict[Key, tuple[float, float, float]] = field(default_factory=dict)
-    """Value, low and high."""
     has_means: bool = False
     clusters: dict[str, str] = field(default_factory=dict)
     """The cluster of each query, if the file has a column of clusters."""
@@ -478,6 +477,5 @@ def _nested_cells(
 
 
 def _mostly(names: Iterable[str], is_measure: IsMeasure) -> bool:
-    """Are most of these names of measures?"""
     known = [is_measure(str(name)) for name in names]
     return 2 * sum(known) > len(known)

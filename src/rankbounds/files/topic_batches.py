@@ -116,7 +116,6 @@ def inner_text(path: str, content: bytes, before: int) -> Text:
 
 
 def read_fully(file: IO[bytes] | _Stretch, size: int) -> bytes:
-    """Read so many bytes, or all there are; a file may give fewer at a time."""
     blocks = []
     while size and (block := file.read(min(size, READ_BYTES))):
         blocks.append(block)
@@ -173,7 +172,6 @@ class LargeFile:
             )
 
     def size(self) -> int:
-        """Return about how many bytes of text this is."""
         if self.parquet:
             with parquet.report_damage(self.path):
                 return parquet.shape_of(self.path)[1] * ROW_BYTES

@@ -145,7 +145,6 @@ def _second_fields_differ(pairs: Pairs) -> bool:
 
 
 def fields_before(pairs: Pairs, start: Ints | None = None) -> Ids:
-    """The field before each document on its line, or before what starts there."""
     text = pairs.docs.text
     end = past(pairs.docs.start if start is None else start, text, -1, blanks=True)
     start = past(end, text, -1, blanks=False)
