@@ -4,10 +4,8 @@
     def run_depth(options):
         ...
 
-A docstring begins with what the command answers, in one or two sentences, then two examples that run on the files of
-the demo (``  rankbounds rbp depth --p 0.8``); the rest is shown by ``--help-all``. ``COMMANDS`` is the program's
-help: each command's module and the beginning of its docstring, under the question that it answers, so that neither help
-nor a command waits for the imports of others. Two words are a command of a group.
+A docstring begins with what the command answers, then two examples that run on the demo's files; the rest is shown by
+``--help-all``. ``COMMANDS`` is the program's help, so that nothing waits for the imports of other commands.
 """
 
 from __future__ import annotations

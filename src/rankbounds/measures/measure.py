@@ -203,11 +203,8 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
     def _bounds_by_exchange(self, rankings: Rankings) -> Bounds:
         """Return exact bounds for a binary measure that may fall when relevant documents are added.
 
-        Moving a relevant document up never lowers such a measure. So with ``k`` of a list's unjudged documents
-        relevant, the best case has them at the ``k`` highest ranks and the worst at the ``k`` lowest, and the extremes
-        over ``k`` are the bounds. Relevant documents that the list lacks can only lower the measure: there are none in
-        the best case, and in the worst as many as there may be beside the ``k``. This evaluates the measure for every
-        ``k``; a measure that can do better overrides ``bounds``.
+        With ``k`` of a list's unjudged documents relevant, the best case has them at the ``k`` highest ranks, the worst
+        at the ``k`` lowest; relevant documents that the list lacks lower it. A measure is evaluated for every ``k``.
         """
         room = rankings.room(rankings.facts.relevant(self.rel)[rankings.topic])
         above = np.cumsum(rankings.holes, axis=-1)
@@ -229,11 +226,7 @@ class Measure(Facts, Frozen, metaclass=MeasureClass):
         return rankings.assume(1.0)
 
     def shrinkage(self, rankings: Rankings) -> Floats | None:  # noqa: ARG002
-        """Return the largest factor by which relevant documents that no list holds shrink each list's value.
-
-        It is the same for all lists of a topic, if these are fully judged: the divisor without such documents over that
-        with as many as ``rankings.most_relevant`` allows. None: they affect lists differently.
-        """
+        """Return the factor by which relevant documents that no list holds shrink values at most; None: it varies."""
         return None
 
     def joint_bounds(self, rankings: Rankings) -> Bounds | None:

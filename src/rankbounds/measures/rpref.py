@@ -202,9 +202,8 @@ class RelativePreference(Preference):
     def extremes(self, rankings: Rankings, *, over_ties: bool) -> Bounds:
         """Per level a document's term is the share of documents above it, and of itself, that reach the level too.
 
-        Minus t times the total gain, an unjudged document adds less the higher the level. So the greatest value has the
-        best number at each level, which nest by themselves; the least has every unjudged document at 0 or at the top
-        level. Relevant documents that the list lacks only enlarge the divisor.
+        The greatest value has the best number at each level, which nest by themselves; the least has every unjudged
+        document at 0 or at the top level. Relevant documents that the list lacks only enlarge the divisor.
         """
         _, inverse = self.scale(rankings)
         parts = Levels.of(self, rankings, self.itself * inverse, inverse, over_ties=over_ties)

@@ -1,11 +1,8 @@
 """Preferences in judgments, and how many of them ranked lists satisfy.
 
-Judgments are made in groups: one person's for one topic. A group with one subgroup orders its documents by level, and
-prefers each document to all of lower levels. With several, each orders its documents, and preferences are transitive: a
-to c, if a is preferred to b in one and b to c in another. Groups may contradict each other, but not themselves.
-Ordinary judgments are one group per topic, or one per name in their second field.
-
-A preference is satisfied if the better document ranks above the worse one, or is retrieved alone.
+A group, one person's judgments of one topic, with one subgroup prefers each document to all of lower levels. With
+several, each orders its documents, and preferences are transitive. Groups may contradict each other, but not
+themselves. A preference is satisfied if the better document ranks above the worse one, or is retrieved alone.
 
 Source: trec_eval 10, ``-R prefs`` and ``-R qrels_prefs``.
 """

@@ -169,9 +169,8 @@ def greatest_ratio(measure: IdealRatio, topic: OpenTopic) -> Greatest:
     * For negative t, the best m would rise from level to level. Both parts are concave in m, so the best nested choice
       has the same m at all levels: every document has no gain or the largest.
 
-    The second kind is tried first, for every m. If its best ratio is negative, no choice reaches 0, since the greatest
-    numerator is among them, and that ratio is the answer. Otherwise the iteration starts from it and rises to the
-    answer.
+    The second kind is tried first, for every m. If its best ratio is negative, that is the answer, since the greatest
+    numerator is among them. Otherwise the iteration starts from it.
     """
     rankings, documents = topic.rankings, topic.documents
     weights = TiedWeights.of(measure, rankings, topic.assumptions)
@@ -365,10 +364,8 @@ def _weights(measure: BestRelevant, rankings: Rankings) -> Floats:
 def greatest_of_best(measure: BestRelevant, topic: OpenTopic) -> Greatest:
     """Bound differences of measures that count the best relevant document alone (RR, Success), exactly.
 
-    Take any judgments, and let d be the best relevant document of A. If d is unjudged, let it be the only unjudged
-    document that is relevant: A's score stays, and B's cannot rise. If d was judged before, let none be relevant: the
-    same holds. So it suffices to try no relevant unjudged document, and each one of A above its best judged relevant
-    one.
+    If the best relevant document of A is unjudged, let it alone turn relevant, else none: A's score stays, and B's
+    cannot rise. So it suffices to try none, and each one of A above its best judged relevant one.
     """
     known = measure.value(topic.rankings.assume(0.0))
     weights = np.append(0.0, _weights(measure, topic.rankings))

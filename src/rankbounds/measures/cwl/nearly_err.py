@@ -1,11 +1,8 @@
 """Four C/W/L measures close to ERR: users stop at a document with the probability that it satisfies them.
 
-ERR itself is no C/W/L measure: it weights the rank at which users stop, not what they meet on the way. Here a document
-that gains g, as a share of the largest gain, satisfies with probability g; an unsatisfied user continues with a
-probability that depends on rank alone. The value is the gain per document examined.
-
-More gain at any rank raises the gain and lowers what is examined, so bounds follow from two fillings. Beyond the end of
-the list, ``value`` and ``low`` continue with documents without gain, and ``high`` with documents of the largest gain.
+A document that gains g, as a share of the largest gain, satisfies with probability g; an unsatisfied user continues
+with a probability that depends on rank alone. The value is the gain per document examined. More gain at any rank raises
+it, so bounds follow from two fillings; beyond the list, ``high`` continues with documents of the largest gain.
 
 Source: Azzopardi, Mackenzie and Moffat, ERR is not C/W/L: Exploring the Relationship Between Expected Reciprocal Rank
 and Other Metrics, ICTIR 2021 (equations 8 to 11).

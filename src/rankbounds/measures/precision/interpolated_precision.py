@@ -68,9 +68,8 @@ class Interpolated(Measure):
     def expected_over_ties(self, rankings: Rankings) -> Floats:
         """The highest precision is that of the untied documents, or of a group with relevant and other documents.
 
-        These are independent, and few groups can reach the highest of the first. An exact dynamic program gives the
-        probability that a group stays below a level of precision; groups of several hundred documents have too many
-        levels, and the result is then within 0.0002.
+        These are independent. A dynamic program gives the probability that a group stays below a level of precision:
+        exactly, but within 0.0002 for groups of several hundred documents.
         """
         precisions = interpolated(rankings, self.rel, self.recalls)
         groups = rankings.groups

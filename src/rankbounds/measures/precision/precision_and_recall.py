@@ -322,11 +322,7 @@ class RPrec(Measure):
         return (low, high) if not rankings.most_relevant else self._in_collection(judged, low, high)
 
     def _in_collection(self, judged: Rankings, low: Floats, high: Floats) -> Bounds:
-        """Return the bounds widened by relevant documents that nobody retrieved.
-
-        For a given R no retrieved unjudged document is relevant in the worst case, and all are in the best. Beyond the
-        list's end both only fall as R grows.
-        """
+        """Return the bounds widened by relevant documents that nobody retrieved, over R down to the list's end."""
         found, holes = judged.relevant_so_far(self.rel), np.cumsum(judged.holes, axis=-1)
         known = judged.num_relevant(self.rel)[:, None]
         most = known + judged.room(known)
