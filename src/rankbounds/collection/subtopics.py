@@ -1,11 +1,8 @@
 """What judgments may contain besides grades: subtopics, groups of judgments, preferences, and strata of a sample.
 
-Judgments by subtopic give a document's grade for each subtopic of a query. Judgments by group have the same form: a
-document's grade from each of several people. Preferences are judgments by group and subgroup, whose grades only order
-the documents of a subgroup.
-
-A passage's nuggets are subtopics too, each vital or okay. The judgments hold every document once, with its largest
-grade for any subtopic, for measures without subtopics. This table has a row per judgment of a document for a subtopic.
+Judgments by group (of several people) have the form of those by subtopic. Preferences are judgments by group and
+subgroup, whose grades only order the documents of a subgroup. A passage's nuggets are subtopics, each vital or okay.
+The judgments hold every document once, with its largest grade; this table has a row per document and subtopic.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ UNJUDGED = {"retrieved": "unjudged documents", "collection": "unjudged documents
 
 
 def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: bool = False) -> str:
-    """Format the scores: means, after the topics' values if asked for."""
     mean = scores.mean()
     if kind == "trec":
         return "".join(_trec_lines(scores, mean, per_topic))
@@ -45,10 +44,7 @@ def render(scores: Scores, kind: str, *, per_topic: bool, raw: bool, interval: b
 
 
 def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False) -> Table:
-    """Build the table for people: a row per run (and topic), a column per measure, notes on runs on the right.
-
-    With ``interval`` every measure has a second column, which is empty for topics.
-    """
+    """Build the table for people: a row per run (and topic), a column per measure (with ``interval`` two), notes."""
     by_topic = scores.query_ids != [ALL]
     notes = _notes(scores) if with_notes and not by_topic else []
     some_noted = any(notes)
@@ -93,7 +89,6 @@ def for_paper(scores: Scores, *, interval: bool = False) -> list[PaperTable]:
 
 
 def _intervals(scores: Scores, place: int, counts: bool) -> list[list[str]]:
-    """Build the column of a measure's intervals: a dash for none, empty for topics."""
     if scores.interval is None:
         return [[""] * len(scores.query_ids)] * len(scores.runs)
     digits = 0 if counts else None
@@ -102,7 +97,6 @@ def _intervals(scores: Scores, place: int, counts: bool) -> list[list[str]]:
 
 
 def open_words(scores: Scores) -> str:
-    """What the bounds of scores cover."""
     unjudged = UNJUDGED[scores.open].rstrip(",")
     return {
         "none": "nothing",
@@ -124,7 +118,6 @@ def run_notes(scores: Scores) -> str:
 
 
 def note(scores: Scores) -> str:
-    """What the reader of a table of means must know."""
     topics = scores.mean_over or len(scores.query_ids)
     has_bounds = bool((scores.high > scores.low).any())
     beside = f" Beside a mean: {open_words(scores)}." if has_bounds else ""
@@ -132,7 +125,6 @@ def note(scores: Scores) -> str:
 
 
 def _best(scores: Scores, width: int) -> frozenset[tuple[int, int]]:
-    """Return, per measure of ``width`` columns, the row and column of the best of several runs."""
     best: set[tuple[int, int]] = set()
     known = ~np.isnan(scores.value[:, 0]).all(axis=-1)
     for place, measure in enumerate(scores.measures):
@@ -143,7 +135,6 @@ def _best(scores: Scores, width: int) -> frozenset[tuple[int, int]]:
 
 
 def numbers_and_bounds(mean: Floats, low: Floats, high: Floats, *, counts: bool = False) -> list[tuple[str, str]]:
-    """Build a column of means with their bounds, if known."""
     column = _cells(mean[:, None], low[:, None], high[:, None], counts=counts)
     return [(value, bounds) for value, _, bounds in (row[0].partition(" ") for row in column)]
 

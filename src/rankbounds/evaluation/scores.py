@@ -35,11 +35,7 @@ FIELDS = ("run", "query_id", "measure", "value", "low", "high")
 INTERVAL = ("ci_low", "ci_high")
 SETTINGS = ("bounds", "open", "most_relevant", "topics", "confidence")
 PARTS = ("residual_unjudged", "residual_tail", "residual_ties")
-"""What a residual is made of: unjudged documents retrieved, what lies beyond the list, the range over orders of ties.
-
-The first two make up ``high - low`` when bounds cover unjudged documents, the last when they cover ties, and all three
-when they cover both.
-"""
+"""What a residual is made of: unjudged documents retrieved, what lies beyond the list, and the range over ties."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

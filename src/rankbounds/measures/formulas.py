@@ -345,10 +345,6 @@ class IdealRatio(Normalised):
         return sums
 
 
-def is_ideal_ratio(measure: Measure) -> TypeIs[IdealRatio]:
-    return isinstance(measure, IdealRatio)
-
-
 def sum_over_levels(step: Floats, parts: list[Floats]) -> Floats:
     return sum((height * part for height, part in zip(step, parts, strict=True)), start=np.zeros(1))
 

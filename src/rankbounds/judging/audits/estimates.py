@@ -24,7 +24,7 @@ from rankbounds.judging.audits.expected_scores import Features, Steps, expected_
 from rankbounds.judging.audits.labelled_pool import JudgedSample, LabelledPool
 from rankbounds.judging.audits.sample import prior_chances
 from rankbounds.measures import Measure
-from rankbounds.measures.formulas import is_ideal_ratio, is_weighted_sum
+from rankbounds.measures.formulas import IdealRatio, is_weighted_sum
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit
 
@@ -89,7 +89,7 @@ class Estimate:
         if effective > 1:
             parts[0] *= math.sqrt(effective / (effective - 1))
         if self.remainder is not None:
-            caution = CAUTION_OF_IDEAL if is_ideal_ratio(self.measure) else CAUTION
+            caution = CAUTION_OF_IDEAL if isinstance(self.measure, IdealRatio) else CAUTION
             scale = math.sqrt((caution**2 + 1 / DRAWS) / (DRAWS - 1))
             parts.append(scale * (self.remainder - self.remainder.mean(axis=1, keepdims=True)))
         return np.concatenate(parts, axis=1)

@@ -20,7 +20,7 @@ from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.errors import UsageError
 from rankbounds.judging.audits.labelled_pool import LabelledPool
 from rankbounds.measures import Measure, RankWeighted
-from rankbounds.measures.formulas import IdealRatio, is_ideal_ratio, is_weighted_sum
+from rankbounds.measures.formulas import IdealRatio, is_weighted_sum
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.stats.logistic import expit, fit_logistic
@@ -42,7 +42,7 @@ Scored = tuple[Floats, Floats]
 def check_measure(measure: Measure) -> Measure:
     if is_weighted_sum(measure) and getattr(measure, "by_topic", False):
         raise UsageError(f"{measure} divides by a topic's largest grade, which a sample does not show. Use max_grade=.")
-    if not (is_weighted_sum(measure) or is_ideal_ratio(measure) or measure.averaged):
+    if not (is_weighted_sum(measure) or isinstance(measure, IdealRatio) or measure.averaged):
         raise UsageError(
             f"Labels cannot be audited for {measure}, only for weighted sums over ranks (RBP, P, DCG), nDCG, AP and "
             "Recall."
@@ -84,7 +84,7 @@ class Steps:
 
 def expected_scores(measure: Measure, pool: LabelledPool, steps: Steps, chance: Floats) -> Iterator[Scored]:
     """For one run after the other: values of topics, slopes of documents."""
-    if is_weighted_sum(measure) or is_ideal_ratio(measure):
+    if is_weighted_sum(measure) or isinstance(measure, IdealRatio):
         return _sums(measure, pool, steps.heights(measure), chance)
     return _averages(measure, pool, chance)
 
@@ -102,7 +102,7 @@ def _cells(rankings: Rankings, measure: Measure) -> Ints:
 def _sums(measure: RankWeighted | IdealRatio, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
     """Weighted sums over ranks, divided by that of the ideal ranking where the measure is such a ratio."""
     ideal, ideal_slope = np.ones(pool.number_of_topics), np.zeros(chance.shape)
-    if is_ideal_ratio(measure):
+    if isinstance(measure, IdealRatio):
         most = int(np.bincount(pool.topic).max())
         discount = measure.weights(most if measure.cutoff is None else min(most, measure.cutoff))
         ideal[:] = 0.0
