@@ -24,6 +24,7 @@ class Facts:
     name: ClassVar[str]
     """Its name in labels: that of the class, if another is not given."""
     aliases: ClassVar[tuple[str, ...]] = ()
+    """Other names that people know it by."""
     examples: ClassVar[tuple[str, ...]]
     """Labels that show its parameters; the law tests run on these. A class without them is something to derive from."""
     example: ClassVar[tuple[str, float] | tuple[str, float, str] | None] = None
