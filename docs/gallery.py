@@ -75,9 +75,8 @@ def page() -> str:
 
     lines = [
         "# Gallery of figures\n",
-        "Every plot that rankbounds draws, with its code and command, on the demo collection. Figures are 3.33 inches",
-        "wide, one column of a two-column paper, or 7 inches (`--width page`); fonts are embedded, and colour-blind",
-        "readers can tell the colours (Okabe and Ito's) apart.\n",
+        "Every plot that rankbounds draws, with its code and command, on the demo collection: 3.33 inches wide, one",
+        "column of a two-column paper, or 7 inches (`--width page`).\n",
         "On the command line, `--figure FILE` (.pdf, .svg, .png) draws the usual figure. In Python every",
         "function of `rb.plots` takes `ax=` and returns matplotlib's Axes; `rb.plots.draw(result)` draws the",
         'usual figure of any result, and `rb.plots.save(axes, "figure.pdf", "column")` writes it.\n',
