@@ -285,6 +285,10 @@ class TestOptionsOfStudies:
             ("distribution-by-share", {"judged_depth": 100}, "Nothing is open"),
             ("ranks-by-persistence", {"precisions": ()}, "precisions needs at least one value"),
             ("contribution-by-document", {"ranking": ""}, "A ranking is written"),
+            ("contribution-by-document", {"ranking": "$(-$"}, "tied documents in parentheses"),
+            ("contribution-by-document", {"ranking": "?-"}, "A ranking is written"),
+            ("contribution-by-document", {"relevant": 3}, "at least 5, the number of"),
+            ("contribution-by-document", {"relevant": -1}, "relevant must be at least 0"),
         ],
     )
     def test_settings_that_mean_nothing_are_refused(self, name, setting, words):
@@ -378,7 +382,7 @@ class TestSources:
     @pytest.mark.parametrize(
         ("asked", "words"),
         [
-            ("yang table 9", "Of this paper: Figure 2, Figure 3"),
+            ("yang table 9", "Of this paper: Figure 1, Figure 2, Figure 3"),
             ("knuth table 1", "names no paper"),
             ("figure 5", "Figure 5 is in Moffat and Zobel 2008"),
             ("nothing", "study list"),
@@ -390,6 +394,8 @@ class TestSources:
 
     def test_items_in_words(self):
         assert items_in("Fig. 3 and table iv, Equation 12") == ["Figure 3", "Table 4", "Equation 12"]
+        assert items_in("Sections 2, 3.2 and 4: x") == ["Section 2", "Section 3.2", "Section 4"]
+        assert items_in("Equations 1, 9 to 11") == [f"Equation {number}" for number in (1, 9, 10, 11)]
         assert [str(one) for one in sources_in("A and B 2008, Table 3, Figure 1; C 2007")] == [
             "A and B 2008, Table 3", "A and B 2008, Figure 1", "C 2007",
         ]  # fmt: skip
@@ -416,7 +422,29 @@ def test_numbers_that_papers_print_come_out():
         counts = [int(word) for word in agreement.replace(",", "").split() if word.isdigit()]
         assert counts[0] == counts[-1] > 10 or name == "loss-by-rho"
     assert "Of 15 printed values, 15 come out" in STUDIES["loss-by-rho"]().agreement
-    assert "Of 20 printed values, 20 come out" in STUDIES["contribution-by-document"]().agreement
+    found = STUDIES["contribution-by-document"]()
+    assert "Of 24 printed values, 24 come out" in found.agreement, "with the totals of Tables I and II"
+    assert [row["score"] for row in found.tables["As the paper prints it"]] == [0.6316, 0.7661, 0.4526, 0.1881]
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        (["ranking=$$---$----$-??--?---"], "RBP(p=0.8) is 0.4470 (0.4470 to 0.4889)"),
+        (["ranking=$$---$----$-??--?---"], "RBP(p=0.95) is 0.1661 (0.1661 to 0.5993). In parentheses: by unjudged"),
+        (["relevant=6"], "AP is 0.5263; "),
+        (["relevant=7"], "AP is 0.4511; "),
+        (["ranking=-(-$$)(-$)$(--$)"], "AP is 0.5363 (0.4810 to 0.5926); RBP(p=0.5) is 0.3252 (0.2119 to 0.4180); "),
+        (["ranking=-(-$$)(-$)$(--$)"], "In parentheses: by the order of ties."),
+        (["ranking=(-?)$"], "by unjudged documents and ties."),
+        (["ranking=$$-$---$", "measures=RBP(p=0.5)@8"], "RBP(p=0.5)@8 is 0.8164"),
+    ],
+)
+def test_examples_of_papers_need_no_files(written, told, tmp_path, capsys):
+    """Of Moffat and Zobel, sections 3.1 and 4.4, of Yang's Figure 1, and of Zhang's section 2."""
+    chosen = [part for one in written for part in ("--set", one)]
+    assert main(["study", "contribution-by-document", *chosen, "-o", str(tmp_path)]) == 0
+    assert told in capsys.readouterr().out
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")

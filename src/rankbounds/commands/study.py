@@ -7,6 +7,7 @@ import shlex
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,10 +35,13 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def explain(name: str) -> str:
-    from rankbounds.studies.study import PARAMETERS, studies_called
+    from rankbounds.studies.papers import describe_rows
+    from rankbounds.studies.study import PARAMETERS, rows_beside, studies_called
 
     if name in ("all", "list"):
         return ""
+    if rows := rows_beside(name):
+        return describe_rows(rows)
     parts = []
     for study in studies_called(name):
         parts += [f"{study.name}: {study.question}", f"Source: {study.source}.", "settings (--set name=value):"]
@@ -53,7 +57,7 @@ def _default_text(default: Any) -> str:
 
 @command(
     "study",
-    Option("[NAME]", 'a study, a paper, a table or figure of it ("Yang table 3"), "all" or "list"', explain=explain),
+    Option("[NAME]", 'a study, a paper, something in it ("Yang table 3"), "all" or "list"', explain=explain),
     *reading.INPUTS_IF_ANY,
     *everyday(
         Option(
@@ -76,11 +80,7 @@ def _default_text(default: Any) -> str:
         everyday=True,
     ),
     Option(
-        "--format F",
-        "format of the list: table (default), json",
-        words=("table", "json"),
-        group="output",
-        everyday=True,
+        "--format F", "format of lists: table (default), json", words=("table", "json"), group="output", everyday=True
     ),
 )
 def run_study(options: Options) -> int:
@@ -90,14 +90,19 @@ def run_study(options: Options) -> int:
       rankbounds study "Moffat and Zobel figure 5" qrels.txt runs
 
     "study list" shows the studies, their questions, sources and needs; "study NAME --help" the settings of one. NAME
-    may be a paper ("study sakai"), which also gives a page of all its tables and figures; "study all" computes
-    everything. The folder of each study holds table.csv, figures as .svg, .png and .pdf, and README.md. Studies that
-    are complete for the same files and options are not computed again, so that they can be stopped and resumed.
+    may be a paper ("study sakai"), which also gives a page of all its tables and figures; of its sections, equations
+    and recommendations the commands are shown ("study 'Zhang section 5'"). "study all" computes everything. The
+    folder of each study holds table.csv, figures as .svg, .png and .pdf, and README.md. Studies that are complete for
+    the same files and options are not computed again, so that they can be stopped and resumed.
     """
     from rankbounds.studies.folders import fingerprints
-    from rankbounds.studies.papers import PAPERS
-    from rankbounds.studies.study import STUDIES
+    from rankbounds.studies.papers import PAPERS, describe_rows
+    from rankbounds.studies.study import STUDIES, rows_beside
 
+    if rows := rows_beside(options.name, has_files=bool(options.qrels)):
+        fields = [{"paper": paper.label, **asdict(row)} for paper, row in rows]
+        output.write_rows(options, fields, list(fields[0]), table=lambda: None, above=lambda: describe_rows(rows))
+        return 0
     studies = choose_studies(options.name)
     if options.name == "list":
         list_studies(options, studies)
@@ -221,11 +226,9 @@ def command_line(study: Study, options: Options) -> str:
     words = ["rankbounds", "study", study.name]
     if "qrels" in study.needs:
         words += [options.qrels, *options.runs]
-        words += [f"--formats={options.formats}"] if options.formats else []
-        words += [f"--source={options.source}"] if options.source else []
-        words += [f"--raters={options.raters}"] if options.raters else []
-        words += ["--columns=" + columns_argument(options.columns)] if options.columns else []
-        words += ["--lenient"] if options.lenient else []
+        given = {name: getattr(options, name) for name in ("formats", "source", "raters")}
+        given["columns"] = columns_argument(options.columns) if options.columns else None
+        words += [*(f"--{name}={text}" for name, text in given.items() if text), *["--lenient"] * options.lenient]
     for name, text in options.chosen or ():
         words += ["--set", f"{study.name_of(name)}={text}"] if study.name_of(name) else []
     words += ["--groups", options.groups] if "groups" in study.needs else []

@@ -264,8 +264,8 @@ class Bpref_relative2(BinaryPreference):  # noqa: N801 (the paper's name)
 class Rpref_N(Preference):  # noqa: N801 (the paper's name)
     """Bpref for grades: how rarely documents of less gain rank above those of more, among judged documents.
 
-    The penalty is divided by the sum of the judged documents' distances from the largest gain: N for binary gains,
-    which give Bpref_N. ``low`` and ``high`` are safe, but may be a little wider than necessary.
+    The penalty (equation 15) is divided by N' (equation 14), the sum of the judged documents' distances from the
+    largest gain: N for binary gains, which give Bpref_N. ``low`` and ``high`` may be a little wider than necessary.
 
     Source: De Beer and Moens, SIGIR 2006; Sakai 2007, equation 16: over the relevant documents that were retrieved
     (equation 2 also credits those that were not).

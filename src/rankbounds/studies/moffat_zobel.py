@@ -6,6 +6,7 @@ Source: Moffat and Zobel, Rank-Biased Precision for Measurement of Retrieval Eff
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +40,7 @@ FINE_PERSISTENCES = (
 POOLED_MEASURES = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")
 ORDERING_MEASURES = ("RR", "P@10", "RPrec", "AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG(base=2)@1000")
 EXAMPLE = "$$---$----$-----$---"
-PRINTED_CONTRIBUTIONS = {
-    "AP": (0.3633, 0.1633, 0.0633, 0.0299, 0.0118),
-    "RBP(p=0.5)": (1.0, 0.5, 0.0313, 0.0010, 0.0),
-    "RBP(p=0.8)": (1.0, 0.8, 0.3277, 0.1074, 0.0281),
-    "RBP(p=0.95)": (1.0, 0.95, 0.7738, 0.5987, 0.4401),
-}
-"""Tables I and II, for the relevant documents of ``EXAMPLE``; Table II before the factor 1 - p."""
+CONTRIBUTING_MEASURES = ("AP", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)")
 TESTS = {"bootstrap": "bootstrap", "t": "t test", "wilcoxon": "Wilcoxon's test"}
 COEFFICIENTS = {"tau": rb.stats.kendall_tau, "spearman": rb.stats.spearman}
 LEVEL = 0.05
@@ -53,35 +48,52 @@ LEVEL = 0.05
 
 @study("Moffat and Zobel 2008, Table 1, Table 2")
 def contribution_by_document(
-    *, ranking: str = EXAMPLE, measures: Measures = tuple(PRINTED_CONTRIBUTIONS)
+    *, ranking: str = EXAMPLE, relevant: int = 0, measures: Measures = CONTRIBUTING_MEASURES
 ) -> StudyResult:
     """What does each relevant document add to a score?
 
-    Of a list that is written rank by rank, $ for relevant and - for not, each relevant document's share of AP (every
-    relevant document at or below it counts it once) and of RBP. ``rbp contributions`` does the same for a topic of a
-    run.
+    Of a list that is written rank by rank, $ for relevant, - for not and ? for unjudged, each relevant document's share
+    of AP (every relevant document at or below it counts it once) and of RBP. Documents in parentheses are tied: scores
+    are then means over all orders, and shares those of the order as written. ``rbp contributions`` does the same for a
+    topic of a run.
     """
-    if set(ranking) - {"$", "-"} or "$" not in ranking:
-        raise rb.UsageError(f'A ranking is written with $ and -, such as {EXAMPLE}, not "{ranking}".')
-    documents = {f"d{rank}": int(mark == "$") for rank, mark in enumerate(ranking, 1)}
-    contributions = rb.rbp.list_contributions({"list": documents}, {"list": list(documents)}, "list", measures)
-    totals = {row["measure"]: row["contribution"] / row["share"] for row in contributions if row["share"]}
+    groups = re.findall(r"[$?-]|\([$?-]+\)", ranking)
+    marks = [(mark, place) for place, group in enumerate(groups) for mark in group.strip("()")]
+    found = sum(mark == "$" for mark, _ in marks)
+    if "".join(groups) != ranking or not found:
+        raise rb.UsageError(
+            f"A ranking is written with $, - and ?, tied documents in parentheses, such as {EXAMPLE} or $(-$)?, "
+            f'not "{ranking}".'
+        )
+    if 0 < relevant < found:
+        raise rb.UsageError(f"relevant must be at least {found}, the number of $ in the ranking, not {relevant}.")
+    qrels = {"list": {f"d{rank}": int(mark == "$") for rank, (mark, _) in enumerate(marks, 1) if mark != "?"}}
+    qrels["list"] |= {f"elsewhere {number}": 1 for number in range(relevant - found)}
+    run = {"list": {f"d{rank}": -float(place) for rank, (_, place) in enumerate(marks, 1)}}
+    tied = len(groups) < len(marks)
+    kind = "unjudged" if not tied else "both" if "?" in ranking else "ties"
+    scores = rb.evaluate(qrels, run, measures, ties="expected" if tied else "trec", bounds=kind)
+    value, low, high = (
+        dict(zip(map(str, scores.measures), ends[0, 0].tolist(), strict=True))
+        for ends in (scores.value, scores.low, scores.high)
+    )
     # Table II has the weights of RBP before they are multiplied by 1 - p, which is the weight of rank 1.
     rows = [
-        {"measure": row["measure"], "rank": row["rank"], "contribution": row["contribution"], "share": row["share"]}
+        {name: row[name] for name in ("measure", "rank", "contribution", "share")}
         | {"weight": row["contribution"] / (1 - getattr(rb.parse_measure(row["measure"]), "p", 0.0))}
-        for row in contributions
+        for row in rb.rbp.list_contributions(qrels, run, "list", measures, ties="run")
         if row["relevance"]
     ]
-    ranks = [rank for rank, mark in enumerate(EXAMPLE, 1) if mark == "$"]
-    printed = {
-        (name, rank): one
-        for name, weights in PRINTED_CONTRIBUTIONS.items()
-        for rank, one in zip(ranks, weights, strict=True)
-    }
-    tables, agreement = compare_printed(rows, printed if ranking == EXAMPLE else {}, "measure", "rank", "weight")
-    answer = "; ".join(f"{name} is {total:.4f}" for name, total in totals.items()) + "."
-    return StudyResult(rows, answer, tables=tables, agreement=agreement)
+    totals = [{"measure": name, "rank": "score", "weight": one} for name, one in value.items()]
+    printed = "moffat-zobel, Tables 1 and 2" if ranking == EXAMPLE and relevant in (0, found) else ""
+    tables, agreement = compare_printed(rows + totals, printed, "measure", "rank", "weight")
+    sentences = [
+        f"{name} is {one:.4f}" + f" ({low[name]:.4f} to {high[name]:.4f})" * (high[name] - low[name] >= 0.5e-4)
+        for name, one in value.items()
+    ]
+    causes = {"unjudged": "unjudged documents", "ties": "the order of ties", "both": "unjudged documents and ties"}
+    opened = f" In parentheses: by {causes[kind]}." if any("(" in one.partition(" is ")[2] for one in sentences) else ""
+    return StudyResult(rows, f"{'; '.join(sentences)}.{opened}", tables=tables, agreement=agreement)
 
 
 def judgments_to_depth(qrels: rb.Qrels, pool_runs: list[rb.Run], depth: int) -> rb.Qrels:
@@ -339,7 +351,8 @@ def power_by_measure(
         rows += power.rows()
     counts = [row | {"column": f"{TESTS[row['test']]}, {1 - row['alpha']:.0%}"} for row in rows]
     tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivot(counts, "measure", "column", "discriminated")}
-    answer = f"At level {LEVEL:g} by the t test, {share_of_pairs(at_level(rows, 't'))}"
+    by_t = [row for row in rows if row["alpha"] == LEVEL and row["test"] == "t"]
+    answer = f"At level {LEVEL:g} by the t test, {share_of_pairs(by_t)}"
     return StudyResult(rows, answer, tables=tables, settings={"tests": list(TESTS)})
 
 
@@ -347,8 +360,3 @@ def share_of_pairs(rows: Rows) -> str:
     """Which measures separate most pairs, and which fewest."""
     power = {row["measure"]: row["power"] for row in rows}
     return f"the share of {rows[0]['pairs']:,} pairs of runs that a measure separates is {extremes(power, '.1%')}."
-
-
-def at_level(rows: Rows, test: str) -> Rows:
-    """The rows of a test at the usual level."""
-    return [row for row in rows if row["alpha"] == LEVEL and row["test"] == test]

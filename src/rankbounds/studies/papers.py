@@ -1,14 +1,31 @@
-"""The papers behind the studies: what lists call them, and what people may call them."""
+"""The papers behind the studies: what lists call them, what people may call them, and what is in them."""
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
-_ITEM = re.compile(r"\b(tables?|figures?|fig\.?|equations?|eq\.?|sections?)\s*([ivx]+|\d+)", re.IGNORECASE)
+_NUMBER = r"(?:[ivx]+|\d+(?:\.\d+)?)\b"
+_ITEM = re.compile(
+    rf"\b(tables?|figures?|fig\.?|equations?|eqs?\.?|sections?)\s*({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)",
+    re.IGNORECASE,
+)
 _ROMAN = {name: number for number, name in enumerate(("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"), 1)}
 _KINDS = {"t": "Table", "f": "Figure", "e": "Equation", "s": "Section"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Something in a paper, the command and the Python that make it, and what comes out."""
+
+    item: str
+    command: str = ""
+    python: str = ""
+    shows: str = ""
 
 
 @dataclass(frozen=True)
@@ -19,30 +36,16 @@ class Paper:
     label: str
     title: str
     venue: str
+    rows: Sequence[Row]
+    printed: Mapping[str, Sequence[tuple[Any, Any, float]]]
+    """What the paper prints, by table: of the row, of the column, and the number."""
 
 
 PAPERS = {
-    paper.key: paper
-    for paper in (
-        Paper(
-            "moffat-zobel",
-            "Moffat and Zobel 2008",
-            "Rank-Biased Precision for Measurement of Retrieval Effectiveness",
-            "ACM Transactions on Information Systems 27(1)",
-        ),
-        Paper("sakai", "Sakai 2007", "Alternatives to Bpref", "SIGIR 2007"),
-        Paper("zhang", "Zhang, Park and Moffat 2008", "Parameter Sensitivity in Rank-Biased Precision", "ADCS 2008"),
-        Paper("yang", "Yang, Moffat and Turpin 2016", "How Precise Does Document Scoring Need to Be?", "AIRS 2016"),
-        Paper("park", "Park 2016", "Uncertainty in Rank-Biased Precision", "ADCS 2016"),
-        Paper(
-            "zobel",
-            "Zobel 1998",
-            "How Reliable Are the Results of Large-Scale Information Retrieval Experiments?",
-            "SIGIR 1998",
-        ),
-    )
+    paper["key"]: Paper(**paper | {"rows": [Row(**row) for row in paper["rows"]]})
+    for paper in json.loads(Path(__file__).with_name("papers.json").read_text("utf-8"))
 }
-"""By the word that ``study --paper`` takes."""
+"""By the word that ``study`` takes."""
 
 
 class Source(NamedTuple):
@@ -56,9 +59,14 @@ class Source(NamedTuple):
 
 
 def items_in(text: str) -> list[str]:
-    """Tables, figures, equations and sections that a text names: "fig. 3" and "Table III" as Figure 3 and Table 3."""
-    numbers = ((kind, number.lower()) for kind, number in _ITEM.findall(text))
-    return [f"{_KINDS[kind[0].lower()]} {_ROMAN.get(number, number)}" for kind, number in numbers]
+    """What a text names: "Table III, fig. 3, equations 1, 9 to 11" as Table 3, Figure 3, Equation 1, Equation 9, ..."""
+    items = []
+    for kind, numbers in _ITEM.findall(text):
+        for part in re.split(", | and ", numbers.lower()):
+            first, _, last = part.partition(" to ")
+            whole = range(int(first), int(last) + 1) if last else [_ROMAN.get(first, first)]
+            items += [f"{_KINDS[kind[0].lower()]} {number}" for number in whole]
+    return items
 
 
 def sources_in(text: str) -> list[Source]:
@@ -80,3 +88,27 @@ def papers_called(text: str) -> list[Paper]:
     matching = [PAPERS[key] for key, known in spoken.items() if words and all(word in known for word in words)]
     first = [paper for paper in matching if paper.label.lower().startswith(words[0])]
     return first or matching
+
+
+def rows_called(text: str) -> list[tuple[Paper, Row]]:
+    """The rows that some words may mean: sections, equations and anything else that the rows speak of."""
+    # Section 4 and Section 4.1 are one within the other, Table 1 and Table 10 are not.
+    wanted, words = [f"{item}." for item in items_in(text)], re.findall(r"[\w']+", _ITEM.sub(" ", text).lower())
+    found = [
+        (paper, row)
+        for paper in PAPERS.values()
+        for row in paper.rows
+        if words and all(word in f"{paper.label} {paper.title} {astuple(row)}".lower() for word in words)
+        if not wanted or any(max(a, f"{b}.").startswith(min(a, f"{b}.")) for a in wanted for b in items_in(row.item))
+    ]
+    return [(paper, row) for paper, row in found if paper.label.lower().startswith(words[0])] or found
+
+
+def describe_rows(rows: Sequence[tuple[Paper, Row]]) -> str:
+    """The rows for a terminal: what it is, and below it the command, Python and what comes out."""
+    told = ""
+    for paper, row in rows:
+        shows = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", row.shows)
+        lines = [f"{paper.label}, {row.item}", *filter(None, (row.command, row.python, shows))]
+        told += "\n" * bool(told) + "\n  ".join(lines) + "\n"
+    return told

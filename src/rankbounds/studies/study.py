@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -33,7 +35,7 @@ from rankbounds.plots.style import colour_of as colour_of
 from rankbounds.plots.style import draw_band as draw_band
 from rankbounds.plots.style import figure, fresh_panels, marker_of
 from rankbounds.results import Result
-from rankbounds.studies.papers import PAPERS, Source, items_in, papers_called, sources_in
+from rankbounds.studies.papers import PAPERS, Paper, Row, Source, items_in, papers_called, rows_called, sources_in
 from rankbounds.tables import plain as plain
 from rankbounds.threads import Progress as Progress
 from rankbounds.threads import track as track
@@ -47,59 +49,14 @@ NOT_SETTINGS = ("qrels", "runs", "pool_runs", "groups", "progress")
 MEASURED = ("measure", "warning", "best_by")
 NOTHING = ("none", "all", "")
 
-PARAMETERS = {
-    "qrels": "The judgments, as in ``evaluate``.",
-    "runs": "The runs, as in ``evaluate``.",
-    "pool_runs": "The runs that make the pools, as in ``evaluate``; by default all, also where ``best`` keeps some.",
-    "groups": "The group of each run: a file of lines ``run group``, or a dict.",
-    "measures": "The measures to compare.",
-    "measure": "The measure.",
-    "warning": "The measure whose residual warns of what unjudged documents could change.",
-    "gain": "The gain of each grade, as in ``evaluate``.",
-    "progress": "Called with the number of steps that are done and that of all.",
-    "seed": "The seed of the random numbers.",
-    "first_seed": "The first of the seeds.",
-    "seeds": "The number of draws, each with its own seed.",
-    "rates": "The percentages of the judgments that are kept.",
-    "depths": "The depths of the pools, or of the lists.",
-    "depth": "The depth of the pool, or of the lists.",
-    "pool_depth": "The depth of the shallow pool whose judgments are compared with all of them; 0: no such pool.",
-    "persistences": "Values of RBP's p.",
-    "p": "RBP's persistence.",
-    "precisions": "The precisions with which scores are known.",
-    "score": "The published score, as printed.",
-    "residual": "Its published residual.",
-    "scores": "The published scores of the panels.",
-    "ranking": "A ranking from rank 1 on: $ is relevant, - is not.",
-    "rhos": "The factors by which bands grow.",
-    "bits": "Kinds of numbers that scores are rounded to, as in ``Run.rounded``.",
-    "digits": "Numbers of digits that scores are rounded to, or known with.",
-    "limits": "The shares of the score that must be kept.",
-    "best": "The number of best runs to keep; 0: all.",
-    "best_by": "The measure that decides which runs are best.",
-    "alpha": "The significance level.",
-    "test": "The test of significance, as in ``compare``.",
-    "confidence": "The confidence level of intervals.",
-    "resamples": "The number of resamples, for tests that resample.",
-    "collections": "The number of collections that are drawn.",
-    "relevance_ratios": "Weights of a non-relevant document in the urn; a relevant one has weight 1.",
-    "ways": "Ways to choose the probability of relevance.",
-    "q": "The share of relevant documents.",
-    "shares": "Shares of relevant documents.",
-    "n_documents": "The number of documents in an urn.",
-    "topics": "The number of topics that a mean is over.",
-    "judged_depth": "The last judged rank.",
-    "simulations": "The number of collections to simulate, beside the exact numbers; 0: none.",
-    "pairs": "The number of pairs of runs that are drawn.",
-    "time_limit": "The time limit of an exact range, in seconds.",
-}
+PARAMETERS: dict[str, str] = json.loads(Path(__file__).with_name("settings.json").read_text("utf-8"))
 """What docstrings and the command's help say of the parameters of studies."""
 
 COUNTS = ("seeds", "depths", "depth", "pairs", "resamples", "digits", "collections", "n_documents", "topics")
 ALLOWED: dict[str, tuple[Callable[[float], bool], str]] = {
     **dict.fromkeys(COUNTS, (lambda one: one >= 1, "be at least 1")),
     **dict.fromkeys(
-        ("seed", "first_seed", "best", "pool_depth", "judged_depth", "simulations"),
+        ("seed", "first_seed", "best", "pool_depth", "judged_depth", "simulations", "relevant"),
         (lambda one: one >= 0, "be at least 0"),
     ),
     **dict.fromkeys(("q", "shares"), (lambda one: 0 <= one <= 1, "lie between 0 and 1")),
@@ -316,22 +273,38 @@ def _plain_setting(name: str, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def studies_called(name: str) -> list[Study]:
+def studies_repeating(name: str) -> list[Study]:
     """Return the studies of a name: one of ours, a paper ("sakai"), or a table or figure ("Yang table 3")."""
     if name in STUDIES:
         return [STUDIES[name]]
     papers, items = {paper.label for paper in papers_called(name)}, items_in(name)
-    of_paper = [each for each in STUDIES.values() if any(source.paper in papers for source in each.sources)]
     wanted = {Source(paper, item) for paper in papers for item in items}
-    repeating = [each for each in of_paper if not items or wanted.intersection(each.sources)]
-    if repeating:
-        return sorted(repeating, key=lambda each: each.name)
-    if of_paper:
-        known = sorted({source.item for each in of_paper for source in each.sources if source.paper in papers} - {""})
-        raise UsageError(f'No study repeats "{name}". Of this paper: {", ".join(known) or "no single item"}.')
+    return [
+        each
+        for _, each in sorted(STUDIES.items())
+        if any(source.paper in papers and (not items or source in wanted) for source in each.sources)
+    ]
+
+
+def rows_beside(name: str | None, has_files: bool = True) -> list[tuple[Paper, Row]]:
+    """Return what a paper has where no study repeats it, or where the studies of an item lack files."""
+    if name in (None, "all", "list", *STUDIES):
+        return []
+    studies = studies_repeating(str(name))
+    lacking = not has_files and items_in(str(name)) and any(study.needs for study in studies)
+    return rows_called(str(name)) if lacking or not studies else []
+
+
+def studies_called(name: str) -> list[Study]:
+    """Return the studies of a name, and say what there is if there is none."""
+    if repeating := studies_repeating(name):
+        return repeating
+    papers, items = papers_called(name), items_in(name)
+    if papers:
+        known = {item for paper in papers for row in paper.rows for item in items_in(row.item)}
+        raise UsageError(f'No study repeats "{name}". Of this paper: {", ".join(sorted(known)) or "no single item"}.')
     if items:
-        having = [paper.label for paper in PAPERS.values() for item in items
-                  if any(Source(paper.label, item) in each.sources for each in STUDIES.values())]  # fmt: skip
+        having = [paper.label for paper in PAPERS.values() if any(items[0] in items_in(row.item) for row in paper.rows)]
         hint = f"{items[0]} is in {'; '.join(having)}." if having else f"Papers: {', '.join(PAPERS)}."
         raise UsageError(f'"{name}" names no paper that is known here. {hint}')
     hint = did_you_mean(name, list(STUDIES))
@@ -374,10 +347,12 @@ def pivot(rows: Rows, down: str, across: str, value: str) -> Rows:
 
 
 def compare_printed(
-    rows: Rows, printed: Mapping[tuple[Any, Any], float], down: str, across: str, value: str, digits: int = 4
+    rows: Rows, source: str, down: str, across: str, value: str, digits: int = 4
 ) -> tuple[dict[str, Rows], str]:
     """Return tables of what is computed and of what a paper prints, and how much comes out to the last digit."""
     tables = {"Computed": pivot(rows, down, across, value)}
+    key, _, item = source.partition(", ")
+    printed = {(one, other): number for one, other, number in PAPERS[key].printed[item]} if source else {}
     both = [(row, printed[row[down], row[across]]) for row in rows if (row[down], row[across]) in printed]
     if not both:
         return tables, ""
