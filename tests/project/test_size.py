@@ -18,7 +18,7 @@ HOUSE = Path(rankbounds.__file__).parent
 TOP = "(top level)"
 LINES = {
     TOP: 2047, "columns": 1465, "files": 4635, "collection": 2690, "rankings": 1785, "measures": 6130,
-    "evaluation": 6126, "stats": 2494, "rbp": 1568, "probability": 3400, "judging": 3760, "checking": 1546,
+    "evaluation": 6130, "stats": 2494, "rbp": 1568, "probability": 3400, "judging": 3760, "checking": 1546,
     "comparison": 5470, "interop": 1556, "plots": 1144, "studies": 2046, "report": 1123, "desk": 1500,
     "commands": 3951,
 }  # fmt: skip

@@ -74,6 +74,10 @@ def completed_ends(
     return (value := topic.assumptions.value(measure, lists)), value
 
 
+def ends_are_attained(measure: Measure) -> bool:
+    return not (measure.has_residual and measure.exactness == "outer")
+
+
 def subtracted(one: Floats, other: Floats) -> Floats:
     """One minus other; two searches that never end differ by nothing."""
     with np.errstate(invalid="ignore"):
@@ -132,7 +136,7 @@ def greatest_of_all(measure: Measure, topic: OpenTopic) -> Greatest:
                     for lines, rank in zip((a, b), ranks, strict=True)
                 )
                 result[pairs[part]] = subtracted(high, low).max(axis=-1)
-        return result, ~np.isnan(result) & (not (measure.has_residual and measure.exactness == "outer"))
+        return result, ~np.isnan(result) & ends_are_attained(measure)
 
     return greatest
 
