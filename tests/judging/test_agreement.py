@@ -13,7 +13,7 @@ import rankbounds as rb
 from rankbounds.judging.judges.agreement import alpha, disagreement, kappa
 from rankbounds.stats.significance import Resampling, topic_counts
 
-COEFFICIENTS = ("kappa", "kappa_grades", "kappa_linear", "kappa_quadratic")
+COEFFICIENTS = ("kappa", "kappa_linear", "kappa_quadratic")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -24,7 +24,6 @@ def test_kappa_and_alpha_by_their_definitions(seed):
     relevant = (pairs >= 2).astype(float)
     assert row["pairs"] == len(pairs)
     assert row["kappa"] == pytest.approx(plain_kappa(relevant, lambda a, b: a != b))
-    assert row["kappa_grades"] == pytest.approx(plain_kappa(pairs, lambda a, b: a != b))
     assert row["kappa_linear"] == pytest.approx(plain_kappa(pairs, lambda a, b: abs(a - b)))
     assert row["kappa_quadratic"] == pytest.approx(plain_kappa(pairs, lambda a, b: (a - b) ** 2))
     assert row["alpha"] == pytest.approx(plain_alpha(pairs))
@@ -43,7 +42,6 @@ def test_kappa_as_scikit_learn_has_it():
             known = list(range(5))
             assert row["kappa"] == pytest.approx(metrics.cohen_kappa_score(trusted >= 1, other >= 1))
             for field, weights in (
-                ("kappa_grades", None),
                 ("kappa_linear", "linear"),
                 ("kappa_quadratic", "quadratic"),
             ):

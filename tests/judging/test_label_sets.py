@@ -1,9 +1,9 @@
-"""Scales of labels, missing labels and votes."""
+"""Scales of labels, and missing labels."""
 
 from __future__ import annotations
 
 import pytest
-from made_labels import made, paired, plain_alpha, plain_kappa
+from made_labels import made, paired, plain_alpha
 
 import rankbounds as rb
 
@@ -70,51 +70,3 @@ def test_missing_labels_are_counted_and_said():
     del model["7"]
     with pytest.warns(rb.RankboundsWarning, match=r"1 of 9 topics of trusted are left out.*\(7\)"):
         assert rb.judging.compare_judges(people, {"model": model}, runs, "AP").settings["topics"] == 8
-
-
-def test_votes_of_one_scale():
-    people, models, runs = made(2, judges=("one", "two", "three"))
-    found = rb.judging.compare_judges(people, models, runs, "AP(rel=2)", votes=True)
-    assert found.labels == ["one", "two", "three", "majority", "mean grade"]
-    majority, mean = {}, {}
-    for topic, of in people.items():
-        given = {doc: [labels[topic][doc] for labels in models.values()] for doc in of}
-        majority[topic] = {doc: int(sum(grade >= 2 for grade in grades) >= 2) for doc, grades in given.items()}
-        mean[topic] = {doc: sum(grades) / 3 for doc, grades in given.items()}
-    alone = rb.judging.compare_judges(
-        people, {"majority": majority, "mean grade": mean}, runs, "AP(rel=2)", same_scale=None,
-        labels_rel={"majority": 1, "mean grade": 2},
-    )  # fmt: skip
-    for name in ("kappa", "same", "relevant"):
-        assert [row[name] for row in found.agreement[3:]] == pytest.approx([row[name] for row in alone.agreement])
-    told = {(row["labels"], row["run"]): row["by_labels"] for row in alone.systems}
-    for row in found.systems:
-        if row["labels"] in ("majority", "mean grade"):
-            assert row["by_labels"] == pytest.approx(told[row["labels"], row["run"]])
-    assert found.agreement[4]["kappa_linear"] == pytest.approx(
-        plain_kappa(paired(people, mean), lambda a, b: abs(a - b))
-    )
-
-
-def test_votes_of_different_scales_and_of_few():
-    people, models, runs = made(2)
-    binary = {topic: {doc: int(grade >= 2) for doc, grade in of.items()} for topic, of in models["one"].items()}
-    del binary["0"]["d0"]
-    found = rb.judging.compare_judges(
-        people, {"binary": binary, "graded": models["two"]}, runs, "AP(rel=2)", votes=True
-    )
-    assert found.labels[2:] == ["majority", "share of votes"]
-    assert found.agreement[2]["missing"] == 0
-    with pytest.raises(rb.UsageError, match="at least two"):
-        rb.judging.compare_judges(people, {"binary": binary}, votes=True)
-
-
-def test_votes_of_zero_one_labels_count_half():
-    people = {str(q): {"a": 1, "b": 0, "c": 1} for q in range(4)}
-    one = {str(q): {"a": 1, "b": 1, "c": 0} for q in range(4)}
-    two = {str(q): {"a": 1, "b": 0, "c": 0} for q in range(4)}
-    found = rb.judging.compare_judges(
-        people, {"one": one, "two": two}, {q: ["b", "a"] for q in people}, "P@1", votes=True
-    )
-    scores = {row["labels"]: row["by_labels"] for row in found.systems}
-    assert scores == {"one": 1, "two": 0, "majority": 0, "mean grade": 1}

@@ -1,8 +1,4 @@
-"""Names of runs, which tell them apart in every table, and groups of runs: from a file, a mapping, or a prefix.
-
-Runs of one group (a team, or variants of a system) find the same documents, so leaving a run out of the pool means
-leaving out its whole group.
-"""
+"""Names of runs, which tell them apart in every table, and groups of runs: from a file, a mapping, or a prefix."""
 
 from __future__ import annotations
 
@@ -88,17 +84,21 @@ def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> list[str]:
         raise DataError(f'The groups do not list the run "{error.args[0]}".') from None
 
 
-def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
+def named_groups(names: list[str], given: GroupsLike | None) -> Mapping[str, str]:
     if isinstance(given, str) and (given.isdigit() or is_mark(given)):
         groups: Mapping[str, str] = groups_by_prefix(names, given)
     else:
         groups = read_groups(given) if isinstance(given, str | os.PathLike) else given or {}
-    named = [name for name in names if name in groups]
-    if groups and not named:
+    if groups and not any(name in groups for name in names):
         raise UsageError(
             f'None of the runs belongs to a group: the groups name runs such as "{next(iter(groups))}", the runs are '
             f'called "{names[0]}" and so on.'
         )
+    return groups
+
+
+def number_groups(names: list[str], given: GroupsLike | None) -> list[int]:
+    groups = named_groups(names, given)
     keys: list[tuple[str, ...]] = [("group", groups[name]) if name in groups else ("run", name) for name in names]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return [numbers[key] for key in keys]

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     Option("TRUSTED", "the trusted labels, in any format of judgments", dest="qrels", file="read"),
     Option("[LABELS ...]", "the labels to check: files, patterns or folders; name=FILE", dest="label_files"),
     Option("--runs RUN ...", f"{reading.RUNS_HELP} (default: compare labels only)", [], group="input", everyday=True),
+    Option(
+        "--families WHAT",
+        'also test families of runs: a file of lines "run family", a mark that ends it in names ("_"), or their length',
+        file="read",
+        group="input",
+        everyday=True,
+    ),
     scoring.measures(DEFAULT_MEASURES[:1]),
     Option(
         "--details NAME", "print all that is known of these labels: grades, order and bias of the runs", everyday=True
@@ -40,7 +47,6 @@ if TYPE_CHECKING:
         repeated=True,
     ),
     Option("--same-scale", "treat all labels as one scale, even if their highest grades differ"),
-    Option("--votes", "also check the majority and the mean grade of all labels", everyday=True),
     scoring.ALPHA,
     scoring.CONFIDENCE,
     *scoring.resampling(2000),
@@ -56,8 +62,7 @@ def run_judges(options: Options) -> Any:
       rankbounds judges qrels.txt labels.txt --runs runs -m nDCG@10
 
     Several sets of LABELS are compared side by side, the best first, and --details NAME prints the rest. Without
-    LABELS, the sources of the file TRUSTED are compared, and --source names the trusted one. The verdict says whether
-    labels can be trusted, how well they agree, which runs they favour, and whether they order runs alike.
+    LABELS, the sources of the file TRUSTED are compared, and --source names the trusted one.
     """
     from rankbounds.judging.judges.comparison import compare_judges
 
@@ -93,7 +98,7 @@ def labels_from(options: Options, reader: Reading) -> tuple[Qrels, dict[str, Qre
         if name is not None and name in files:
             raise UsageError(f'Two sets of labels are called "{name}".')
         files[name or (file if plain_name(file) in files else plain_name(file))] = file
-    if options.details is not None and not options.votes:
+    if options.details is not None:
         check_choice("--details", options.details, [*files])
     labels: dict[str, Qrels] = {}
     for own, file in files.items():
@@ -149,8 +154,8 @@ def run_sample(options: Options) -> None:
 
     Documents are drawn with known probabilities, which grow with a document's weight in the question and with the
     uncertainty of its label. The output is a table query_id, doc_id, order, probability, relevance: fill in the last
-    column in the order of the lines, and pass it to "rankbounds audit". To judge in the browser: "rankbounds serve
-    QRELS RUN... --worklist sample.csv", for which --format trec writes QRELS to begin with.
+    column in the order of the lines, and pass it to "rankbounds audit", or judge in the browser ("rankbounds serve
+    QRELS RUN... --worklist sample.csv"; --format trec writes QRELS).
     """
     from rankbounds.judging.audits.sample import draw_sample
 
@@ -174,11 +179,7 @@ def run_sample(options: Options) -> None:
         scoring.measures((), "nDCG@10 (default), AP, Recall@100 by linearisation; RBP(p=0.8), P@10, DCG@20"),
         Option("--difference", "compare the runs in pairs"),
         Option("--judgments FILE", "read the sample's judgments from this file instead of its column relevance"),
-        Option(
-            "--sequential",
-            "give intervals that stay valid if you look repeatedly while people judge, and say "
-            "when the question is settled",
-        ),
+        Option("--sequential", "give intervals that stay valid at every look, and say when the question is settled"),
     ),
     Option("--label-rel L", "lowest label that counts as relevant (default: the rel of the measure)", type=float),
     scoring.CONFIDENCE,
@@ -197,8 +198,7 @@ def run_audit(options: Options) -> Any:
 
     LABELS are the labels that SAMPLE was drawn from ("rankbounds sample"), and SAMPLE has the column relevance filled
     in, from the first document on. "by labels" is the score from the labels alone; "estimate" is the score if people
-    had judged everything, with an interval that holds however bad the labels are: bad labels make it wide.
-    --sequential lets you look while people judge, and stop as soon as a pair is settled.
+    had judged everything, with an interval that holds however bad the labels are. --sequential lets you look on.
     """
     from rankbounds.judging.audits.audit import audit
 

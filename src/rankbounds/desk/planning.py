@@ -142,7 +142,7 @@ class Planning:
             return goal
         left = plan.get("difference_left", "")
         if plan["bounds"] is not None and not left:
-            left = difference_left(plan["runs"], plan["bounds"], first["bounds"])
+            left = difference_left(plan["runs"], plan["bounds"])
         began = {name: first[name] for name in ("bounds", "open")}
         return plan | goal | {"first": began, "difference_left": left}
 

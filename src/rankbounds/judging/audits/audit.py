@@ -66,10 +66,7 @@ def half_widths_at_any_look(variance: Floats, unseen: Floats, confidence: float)
 def judgments_until(
     half_width: Floats, variance: Floats, unseen: Floats, confidence: float, judged: int, most: Ints
 ) -> Ints:
-    """How many judgments in all make intervals at any look this short, if they are like those so far; at most ``most``.
-
-    A variance falls with the number of judgments, that of one error never seen with its square.
-    """
+    """How many judgments in all, at most ``most``, make intervals at any look this short, if they go on like this."""
     growth = STEP ** np.arange(STEPS)[:, None]
     enough = half_widths_at_any_look(variance / growth, unseen / growth**2, confidence) <= half_width
     needed = np.ceil(judged * growth[np.argmax(enough, axis=0), 0])

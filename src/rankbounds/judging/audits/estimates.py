@@ -80,10 +80,7 @@ class Estimate:
 
     @cached_property
     def deviations(self) -> Floats:
-        """Runs by independent parts of the error; the sum of their squares is the variance, of a pair that of theirs.
-
-        A part for each judgment, and where the measure is linearised one for each collection that was drawn.
-        """
+        """Runs by independent parts of the error, whose squares sum to the variance."""
         weight, effective = self.weight / self.weight.sum(), self.effective_size
         parts = [weight * (self.single - (self.single @ weight)[:, None])]
         if effective > 1:
@@ -95,11 +92,7 @@ class Estimate:
         return np.concatenate(parts, axis=1)
 
     def errors(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats, Floats]:
-        """Of these runs, or of their differences: the estimate, its variance, and that of one error never seen.
-
-        The last is the mean square of what one judgment would have moved the estimate by, had it contradicted the
-        label, and more where few of the draws count here: then the slopes of documents that were not drawn say it.
-        """
+        """Of these runs or differences: the estimate, its variance, and that of one error never seen."""
         reach, slopes = select_runs(self.reach, first, second), select_runs(self.slopes, first, second)
         variance = np.square(select_runs(self.deviations, first, second)).sum(axis=1)
         if self.effective_size <= 1:
@@ -209,10 +202,7 @@ class CalibratedPool:
         )
 
     def _draws(self, slopes: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """What each draw says of each run, how far an error would have moved that, and the weight of each draw.
-
-        The last are levels by documents: what all draws together say of each document, as weighted.
-        """
+        """What each draw says of each run, what an error would have moved, its weight; what all say of documents."""
         size, rows, probability = len(self.judged), self.judged.row, self.judged.probability
         single, reach, weight = np.empty((len(slopes), size)), np.empty((len(slopes), size)), np.empty(size)
         counts, together = np.sqrt(np.square(slopes).mean(axis=0)), np.zeros(slopes.shape[1:])

@@ -59,10 +59,7 @@ class Steps:
 
     @classmethod
     def of(cls, grade: Floats, facts: TopicFacts, measure: Measure) -> Steps:
-        """The levels of these grades that the measure tells apart; one that nothing reaches, where there is no other.
-
-        Where no grade is high enough to count, those of documents that nobody judged still may be.
-        """
+        """The levels of these grades that the measure tells apart; one that nothing reaches if there is none."""
         level = np.unique(grade[grade > 0])
         if not measure.graded:
             level = level[level >= measure.rel][:1]
@@ -136,10 +133,7 @@ def _ideal_of_level(pool: LabelledPool, chance: Floats, discount: Floats) -> tup
 
 
 def counts_reaching(topic: Ints, chance: Floats, topics: int, most: int) -> Floats:
-    """For each topic the probabilities that 0, 1, ..., ``most`` or more of its documents reach a level.
-
-    Exact for documents that do so independently of each other (the Poisson binomial distribution).
-    """
+    """By topic, the probabilities that 0, 1, ..., ``most`` or more documents reach a level (Poisson binomial)."""
     order = np.argsort(topic, kind="stable")
     count = np.bincount(topic, minlength=topics)
     place = np.arange(order.size) - np.repeat(np.cumsum(count) - count, count)
@@ -197,11 +191,7 @@ def _sums_of_odds(measure: Measure, odds: Floats, x: Floats) -> Scored:
 
 
 def simulate_levels(pool: LabelledPool, rows: Ints, reached: Floats, draws: int, rng: np.random.Generator) -> Ints:
-    """How many levels each document may reach, drawn again and again (draws by documents); judged ones as judged.
-
-    Coefficients are drawn from what the sample leaves plausible (the normal approximation of their posterior), then
-    documents from their probabilities: a topic may turn out richer or poorer than its calibrated labels say.
-    """
+    """How many levels documents may reach (draws by documents): coefficients are drawn, then documents from them."""
     features = Features(pool)
     everything = np.arange(len(pool))
     place = rng.random((draws, len(pool)))

@@ -166,11 +166,7 @@ class JudgedSample:
 
     @classmethod
     def of(cls, given: Any, pool: LabelledPool, judgments: Qrels | None = None) -> JudgedSample:
-        """From a file, a frame or rows; grades from ``judgments`` where these are given, which hold no others.
-
-        Every document must be among the labels and have a place in the order and a probability above 0 and up to 1.
-        The documents that count are those before the first one without a grade.
-        """
+        """From a file, a frame or rows, up to the first document without a grade; ``judgments`` may hold no others."""
         drawn = _columns(given, PROBABILITIES)
         if None in (values := _values(drawn)):
             _reject(
@@ -246,10 +242,7 @@ def _values(table: named_columns.Columns) -> list[Any]:
 
 
 def left_to_judge(path: str, qrels: Qrels | None = None) -> tuple[list[tuple[str, str, float]], int]:
-    """Of a list of documents to judge, those without a judgment, with their probability or weight; and how many it has.
-
-    A list is a table as ``sample`` or ``judge-next`` write it, or a pool as TREC lines.
-    """
+    """Of a list of documents, those without a judgment, with probability or weight; and how many it has."""
     read = formats.read(path, WORKLIST)
     pairs, number = read.pairs, read.numbers
     pairs.reject_repeats("Keep one row for each document.")

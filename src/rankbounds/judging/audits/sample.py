@@ -154,11 +154,7 @@ def draw_sample(
 
 
 def mean_squares(of_runs: Iterable[Floats], *, differences: bool) -> tuple[Floats, Floats]:
-    """Mean squares of numbers over what is asked (pairs of runs where ``differences``), and over single runs.
-
-    That of pairs is 2n / (n - 1) times the variance over n runs; the factor, which all documents share, is left out.
-    What may be rounding is 0.
-    """
+    """Over pairs of runs if ``differences`` (without the shared factor 2n / (n - 1)), and over single runs."""
     runs, total, squares = 0, np.zeros(()), np.zeros(())
     for numbers in of_runs:
         runs, total, squares = runs + 1, total + numbers, squares + numbers**2
@@ -168,10 +164,7 @@ def mean_squares(of_runs: Iterable[Floats], *, differences: bool) -> tuple[Float
 
 
 def sizes_of_question(measure: Measure, pool: LabelledPool, *, differences: bool) -> tuple[Floats, Floats]:
-    """What each document's judgment is worth to what is asked, and to the scores of the runs that it is about.
-
-    Weight times how unsure the label is: the root mean square over runs, or over pairs of runs.
-    """
+    """What each judgment is worth to what is asked, and to its runs' scores: weight times how unsure the label is."""
     top = max(float(pool.labels.grade.max()), measure.rel)
     levels = np.array([top / 2, top] if measure.graded else [top])
     steps = Steps(levels, TopicFacts(pool.labels, pool.question.assumptions.gain))
@@ -197,12 +190,7 @@ def prior_chances(pool: LabelledPool, steps: Steps) -> Floats:
 
 
 def draw_in_order(sizes: Sequence[Floats], rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """All documents in random order, and the probability of each to be the next, given those before it.
-
-    Successive sampling: the next document is drawn from those that are left, with probabilities proportional to their
-    sizes. Sorting exponential waiting times does just that (Rosen, Annals of Mathematical Statistics 43, 1972).
-    Documents without a size come after the others, by the next sizes; in the end all documents alike.
-    """
+    """All documents in random order by successive sampling (Rosen 1972), and the probability of each to be the next."""
     order, probability = [], []
     for rows, scaled in _stages(sizes):
         turn = np.argsort(rng.standard_exponential(rows.size) / scaled, kind="stable")

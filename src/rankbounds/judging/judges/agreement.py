@@ -32,8 +32,8 @@ RANGES = {"same": UNIT, "relevant": UNIT, "relevant_trusted": UNIT, "shift": (-n
 MOST_GRADES = 50
 """Labels of more different grades are no grades, but scores."""
 STATISTICS = (
-    "kappa", "kappa_grades", "kappa_linear", "kappa_quadratic", "alpha", "same", "relevant_trusted", "relevant",
-    "shift_relevant", "shift",
+    "kappa", "kappa_linear", "kappa_quadratic", "alpha", "same", "relevant_trusted", "relevant", "shift_relevant",
+    "shift",
 )  # fmt: skip
 OTHER_SCALE = "another scale than the trusted labels: only relevant or not can be compared"
 
@@ -128,7 +128,7 @@ class LabelTables:
         tables = np.zeros((len(self.by_topic), grades.size, grades.size))
         here, there = (np.searchsorted(grades, own) for own in (self.trusted_grades, self.grades))
         tables[:, here[:, None], there] = self.by_topic
-        for name, power in (("kappa_grades", 0), ("kappa_linear", 1), ("kappa_quadratic", 2)):
+        for name, power in (("kappa_linear", 1), ("kappa_quadratic", 2)):
             statistics[name] = (tables, partial(kappa, weights=disagreement(grades, power)))
         statistics["alpha"] = (tables, alpha)
         statistics["shift"] = (tables, partial(_mean_worth, worth=grades[None, :] - grades[:, None]))
@@ -161,10 +161,7 @@ class TopicBootstrap:
     def interval(
         self, value: float | Floats, statistic: Floats, least: float = -np.inf, most: float = np.inf
     ) -> tuple[Any, Any]:
-        """Low and high of a value, from what it is in each resample (the first axis).
-
-        NaN where most have none, and where all have the same: topics that agree show no error, not that there is none.
-        """
+        """Low and high from a value's resamples (the first axis); NaN where most have none, or all the same."""
         known = ~np.isnan(statistic)
         count = np.count_nonzero(known, axis=0)
         enough = ~np.isnan(value) & (count > len(statistic) / 2)
@@ -208,11 +205,9 @@ def agreement_row(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap
     return row, drawn["kappa"]
 
 
-def lead_in_kappa(
-    agreed: Sequence[tuple[dict[str, Any], Floats]], votes: Sequence[str], bootstrap: TopicBootstrap
-) -> dict[str, Any] | None:
-    """By how much the set of the highest kappa is ahead of the next, votes left out, with an interval."""
-    known = [both for both in agreed if both[0]["labels"] not in votes and both[0]["kappa"] is not None]
+def lead_in_kappa(agreed: Sequence[tuple[dict[str, Any], Floats]], bootstrap: TopicBootstrap) -> dict[str, Any] | None:
+    """By how much the set of the highest kappa is ahead of the next, with an interval."""
+    known = [both for both in agreed if both[0]["kappa"] is not None]
     if len(known) < 2:
         return None
     (best, drawn), (second, drawn_second) = sorted(known, key=lambda both: -both[0]["kappa"])[:2]

@@ -86,11 +86,7 @@ def rows_of_runs(
 def bias_of_runs(
     by_labels: Floats, trusted: Floats, measure: Measure, *, alpha: float, confidence: float
 ) -> tuple[dict[str, Any], Value]:
-    """Every run's bias by one measure (arrays of runs by topics), as columns of rows; and the mean over all runs.
-
-    ``excess`` is the bias minus the mean bias of all runs; ``beyond_scale`` is the excess that squeezed or stretched
-    differences do not explain, NaN for few runs. Flags tell which runs are treated unlike the others.
-    """
+    """Every run's bias by one measure (arrays of runs by topics), as columns of rows; and the mean over all runs."""
     by_topic = differences(by_labels, trusted)
     check_finite(by_topic, "a bias", measure)
     limits = limits_of_differences(measure, np.stack([by_labels, trusted]))
@@ -98,35 +94,37 @@ def bias_of_runs(
     low, high = mean_interval(by_topic, confidence, limits)
     mean_low, mean_high = mean_interval(of_all, confidence, limits)
     excess = differences(by_topic, np.broadcast_to(of_all, by_topic.shape))
-    p = p_values(excess, measure=measure) if len(excess) > 1 else np.ones(1)
-    corrected = correct_p_values(p, "holm")
-    beyond, p_beyond = np.full((2, len(excess)), np.nan)
-    if len(excess) >= RUNS_FOR_SCALE:
-        # Each topic's line over the runs' means is taken out, so that the test knows how uncertain the slope is.
-        means = trusted.mean(axis=-1)
-        slopes = np.nan_to_num(_slope(means, by_topic.T))
-        left = differences(excess, (means - means.mean())[:, None] * slopes)
-        beyond = left.mean(axis=-1)
-        p_beyond = correct_p_values(p_values(left, measure=measure), "holm")
-
-    def flags(level: Floats, size: Floats) -> list[str | None]:
-        return [FLAGS[sign] for sign in np.where(level < alpha, np.sign(merit(size, measure)), 0.0).tolist()]
-
+    left = beside_line(excess, trusted) if len(excess) >= RUNS_FOR_SCALE else None
     columns = {
         "by_labels": by_labels.mean(axis=-1),
         "trusted": trusted.mean(axis=-1),
         "bias": mean_difference(by_labels, trusted),
         "ci_low": low,
         "ci_high": high,
-        "excess": excess.mean(axis=-1),
-        "p_value": p,
-        "p_adjusted": corrected,
-        "flag": flags(corrected, excess.mean(axis=-1)),
-        "beyond_scale": beyond,
-        "p_beyond_scale": p_beyond,
-        "flag_beyond_scale": flags(p_beyond, beyond),
+        **flag_unlike(excess, left, measure, alpha),
     }
     return columns, (float(of_all.mean()), float(mean_low[0]), float(mean_high[0]))
+
+
+def flag_unlike(excess: Floats, left: Floats | None, measure: Measure, alpha: float) -> dict[str, Any]:
+    """Test each row of excess bias, and what the scale leaves of it (None: too few runs), as columns of rows."""
+    columns: dict[str, Any] = {}
+    for numbers, size, of_size in ((excess, "excess", ""), (left, "beyond_scale", "_beyond_scale")):
+        mean, p, adjusted = np.full((3, len(excess)), np.nan)
+        if numbers is not None:
+            mean, p = numbers.mean(axis=-1), p_values(numbers, measure=measure)
+            adjusted = correct_p_values(p, "holm")
+        signs = np.where(adjusted < alpha, np.sign(merit(mean, measure)), 0.0).tolist()
+        tested = {"p_beyond_scale": adjusted} if of_size else {"p_value": p, "p_adjusted": adjusted}
+        columns |= {size: mean, **tested, f"flag{of_size}": [FLAGS[sign] for sign in signs]}
+    return columns
+
+
+def beside_line(of_runs: Floats, trusted: Floats) -> Floats:
+    """Take out each topic's line over the runs' means, so that a test knows how uncertain the slope is."""
+    means = trusted.mean(axis=-1)
+    slopes = np.nan_to_num(_slope(means, of_runs.T))
+    return differences(of_runs, (means - means.mean())[:, None] * slopes)
 
 
 def correlations_of_orders(trusted: Floats, others: Sequence[Floats]) -> list[dict[str, Floats]]:
@@ -151,11 +149,7 @@ def correlations_of_orders(trusted: Floats, others: Sequence[Floats]) -> list[di
 def correlate_orders(
     trusted: Floats, others: Sequence[Floats], measure: Measure, bootstrap: TopicBootstrap
 ) -> list[dict[str, Value]]:
-    """For each of the others, every coefficient with the low and high of its interval, from runs by topics.
-
-    Where all runs tie on one side there is no order to agree with: no coefficient, and in a resample no agreement (0).
-    ``slope`` is that of the others' means over the trusted ones: what a difference of 1 becomes.
-    """
+    """For each of the others, every coefficient with the low and high of its interval, from runs by topics."""
     merits = [merit(scores, measure).T for scores in (trusted, *others)]
     means = [scores.mean(axis=0) for scores in merits]
     drawn = [bootstrap.resampled(scores) / len(scores) for scores in merits]
@@ -201,10 +195,7 @@ def winners(
     measure: Measure,
     alpha: float,
 ) -> tuple[dict[str, Flags], Rows]:
-    """What becomes of the pairs of runs (arrays of runs by topics): flags of pairs, and rows where the winner changes.
-
-    Rows have the pairs farthest apart by the trusted labels first; differences are better minus worse.
-    """
+    """What becomes of the pairs of runs (arrays of runs by topics): flags, and rows where the winner changes."""
     first, second = pairs_of(len(trusted))
     before, after = (mean_difference(scores[first], scores[second]) for scores in (trusted, others))
     lead, other_lead = np.sign(merit(before, measure)), np.sign(merit(after, measure))

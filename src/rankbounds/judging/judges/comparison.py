@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rankbounds.choices import check_share
+from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -22,10 +23,11 @@ from rankbounds.judging.judges.bias import (
     trust_in_scores,
     worst_share,
 )
+from rankbounds.judging.judges.families import find_families, rows_of_families
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
 from rankbounds.phrases import some
-from rankbounds.results import CaptionedTables, Column, Row, build_table, count
+from rankbounds.results import CaptionedTables, Column, Row, build_table, count, interval
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import Resampling
 from rankbounds.tables import Table, number, signed
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 INTERVAL_RESAMPLES = 2_000
 NAMED = 3
 """How many runs are named."""
+FAVOUR = {"run": ("its average over all runs", "runs"), "family": ("all other runs", "families")}
+"""With what the bias towards each is compared, and what several are called."""
 
 
 def _with_interval(name: str, heading: str) -> Column:
@@ -70,6 +74,13 @@ ORDERING_COLUMNS = (
     *map(Column, ("separated", "kept", "lost")),
     Column("reversed", "turned"),
     Column("only_by_labels", "new"),
+)
+FAMILY_COLUMNS = (
+    *map(Column, ("labels", "family", "measure", "runs")),
+    Column("excess", "favour", lambda row: signed(row["excess"])),
+    interval("ci_low", "ci_high", "interval", signed),
+    Column("p_adjusted", "p (Holm)"),
+    Column("flag"),
 )
 CHANGE_COLUMNS = (
     *map(Column, ("measure", "better", "worse")),
@@ -112,6 +123,9 @@ class Judges(CaptionedTables):
         labels becomes; what becomes of the pairs of runs that the trusted labels separate.
     changes : list of dict
         Those of them whose winner changes.
+    families : list of dict
+        For each set, measure and family of runs: ``excess`` is its mean bias minus that of all other runs, tested as
+        that of runs is.
     settings : dict
         All that the numbers depend on.
     """
@@ -122,6 +136,7 @@ class Judges(CaptionedTables):
     systems: list[dict[str, Any]]
     orderings: list[dict[str, Any]]
     changes: list[dict[str, Any]]
+    families: list[dict[str, Any]]
     in_full: bool = False
     figures = ("labels_overview",)
 
@@ -136,13 +151,13 @@ class Judges(CaptionedTables):
         return list(dict.fromkeys(row["measure"] for row in self.orderings))
 
     def rows(self) -> list[dict[str, Any]]:
-        return self.systems or self.agreement
+        return self.families or self.systems or self.agreement
 
     def details(self, labels: str | None = None) -> Judges:
         """Return what is known of one set of labels, or of all, which prints all sentences and tables."""
         if labels is not None and labels not in self.labels:
             raise UsageError(f'There are no labels "{labels}". There are: {", ".join(self.labels)}.')
-        names = ("agreement", "confusion", "by_grade", "systems", "orderings", "changes")
+        names = ("agreement", "confusion", "by_grade", "systems", "orderings", "changes", "families")
         of_set: dict[str, Any] = {
             name: [row for row in getattr(self, name) if labels in (None, row["labels"])] for name in names
         }
@@ -169,6 +184,11 @@ class Judges(CaptionedTables):
             first = f"Of {judges} judges, {best['labels']} has the fewest problems. " if of_best else ""
             said = [f"{first}{_words_on_trust(best, of_best, self.settings)}"] if of_best else []
             said += [lead] if lead and (self.in_full or not of_best) else []
+        families = [
+            _words_on_favour(row["labels"], self.families, row, self.settings, "family")
+            for row in (asked.orderings if self.families else ())
+        ]
+        said[1:1] = families
         return "\n".join(said) + "\n"
 
     def verdicts(self) -> list[dict[str, Any]]:
@@ -218,21 +238,18 @@ class Judges(CaptionedTables):
                 f"share (points above {known['trusted']}). More: --details NAME, --explain."
             )
             if self.in_full:
-                caption = (
-                    f"Labels beside {known['trusted']} ({rated}), fewest problems first. Brackets: {confidence}; "
-                    f"relevant: the share called so, and points more than by {known['trusted']}; least tau: of the "
-                    "order of runs, by the worst measure; can they tell the better of two runs (of the pairs that it "
-                    "separates, so many are missed or turned, by the worst measure), and stand for the scores "
-                    "themselves? For all that is known of one: --details NAME, in Python details(NAME)."
+                caption += (
+                    " Least tau: of the order of runs, by the worst measure; better run: can they tell the better of "
+                    f"two runs (of the pairs that {known['trusted']} separates, so many are missed or turned)?"
                 )
-            return [(caption, build_table(sorted_rows, VERDICT_COLUMNS))]
+            return [(caption, build_table(sorted_rows, VERDICT_COLUMNS)), *self._parts_on_families()]
         caption = (
             f"Agreement with {known['trusted']} (grades {known['scale']}, {rated}). kappa: relevant or not; linear, "
             "quadratic: of grades (- where scales differ); alpha: Krippendorff's, of grades (of relevant or not, where "
             f"scales differ); brackets: {confidence}, from {known['resamples']:,} resamples, seed "
             f"{known['seed']}."
         )
-        tables = [(caption, build_table(sorted_rows, AGREEMENT_COLUMNS))]
+        tables = [(caption, build_table(sorted_rows, AGREEMENT_COLUMNS)), *self._parts_on_families()]
         if len(sorted_rows) > 1 or not self.in_full:
             return tables
         tables += [("Number of pairs by grade:", self.confusion_table(name)) for name in self.labels]
@@ -253,6 +270,16 @@ class Judges(CaptionedTables):
             )
             tables.append((caption, self.bias_table(measure)))
         return tables
+
+    def _parts_on_families(self) -> list[tuple[str, Table]]:
+        if not self.families:
+            return []
+        rows = sorted(self.families, key=lambda row: row["p_adjusted"])
+        caption = (
+            "Families of runs: favour is the mean bias of the family minus that of all other runs "
+            f"({min(TOP, len(rows))} of {len(rows):,}, the surest first; interval: {self.settings['confidence']:.0%}):"
+        )
+        return [(caption, build_table(rows[:TOP], FAMILY_COLUMNS))]
 
 
 def _words_on_kappa(known: Row) -> str:
@@ -279,7 +306,7 @@ def _words_on_one(row: Row, orderings: Sequence[Row], systems: Sequence[Row], kn
             f" It has no label for {row['missing']:,} pairs that {trusted} has, and labels {row['extra']:,} that "
             f"{trusted} does not{'; its scores include these' if known['runs'] and row['extra'] else ''}."
         )
-    return said + [_words_on_runs(systems, one, known) for one in orderings if known["runs"] > 1]
+    return said + [_words_on_favour("it", systems, one, known) for one in orderings if known["runs"] > 1]
 
 
 def _words_on_trust(row: Row, orderings: Sequence[Row], known: Row) -> str:
@@ -293,27 +320,29 @@ def _words_on_trust(row: Row, orderings: Sequence[Row], known: Row) -> str:
     return f"Can {row['labels']} be trusted? {asked}For the scores themselves: {of_scores}."
 
 
-def _words_on_runs(systems: Sequence[Row], ordering: Row, known: Row) -> str:
-    flagged = [row for row in systems if row["measure"] == ordering["measure"]]
-    liked, beyond = _named_runs(flagged, "flag", "excess"), _named_runs(flagged, "flag_beyond_scale", "beyond_scale")
-    runs, slope = known["runs"], ordering["slope"]
-    answer = f"compared with its average over all runs, it {liked}" if liked else "no run is shown to be favoured"
-    said = f"By {ordering['measure']}, {answer} (t test, Holm over {runs} runs, level {known['alpha']:g})."
+def _words_on_favour(name: str, rows: Sequence[Row], ordering: Row, known: Row, kind: str = "run") -> str:
+    tested = [row for row in rows if (row["labels"], row["measure"]) == (ordering["labels"], ordering["measure"])]
+    liked = _named(tested, kind, "flag", "excess")
+    beyond = _named(tested, kind, "flag_beyond_scale", "beyond_scale")
+    (average, several), slope = FAVOUR[kind], ordering["slope"]
+    answer = f"compared with {average}, {name} {liked}" if liked else f"no {kind} is shown to be favoured"
+    answer += f" by {name}" if kind == "family" and not liked else ""
+    said = f"By {ordering['measure']}, {answer} (t test, Holm over {len(tested)} {several}, level {known['alpha']:g})."
     if beyond:
         return f"{said} Compared with runs of similar score it {beyond}."
-    if not liked or slope is None or runs < RUNS_FOR_SCALE:
+    if not liked or slope is None or known["runs"] < RUNS_FOR_SCALE:
         return said
     squeezes = "shrinks" if slope < 1 else "stretches"
-    return f"{said} The reason is that it {squeezes} all differences: among runs with similar scores, none is favoured."
+    return f"{said} But it {squeezes} all differences: among runs with similar scores, none is shown to be favoured."
 
 
-def _named_runs(flagged: Sequence[Row], flag: str, size: str) -> str:
-    """The runs with the flags, as "favours A (+0.1) and penalises B (-0.2)"."""
+def _named(flagged: Sequence[Row], kind: str, flag: str, size: str) -> str:
+    """The runs or families with the flags, as "favours A (+0.1) and penalises B (-0.2)"."""
     parts = []
     for value, verb in (("favoured", "favours"), ("penalised", "penalises")):
         rows = sorted((row for row in flagged if row[flag] == value), key=lambda row: -abs(row[size]))
         if rows:
-            named = [f"{row['run']} ({row[size]:+.4f})" for row in rows]
+            named = [f"{row[kind]} ({row[size]:+.4f})" for row in rows]
             parts.append(f"{verb} {some(named, NAMED)}")
     return " and ".join(parts)
 
@@ -327,11 +356,11 @@ def compare_judges(
     rel: float | None = None,
     labels_rel: float | Mapping[str, float] | None = None,
     same_scale: bool | None = None,
-    votes: bool = False,
     alpha: float = 0.05,
     confidence: float = 0.95,
     resamples: int = INTERVAL_RESAMPLES,
     seed: int = 0,
+    families: GroupsLike | None = None,
     trusted_name: str | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Judges:
@@ -353,13 +382,13 @@ def compare_judges(
         differ, unless labels are 0/1.
     same_scale : bool, optional
         Whether grades of both mean the same; by default they do if the highest grades are the same.
-    votes : bool, default False
-        Add the votes of all sets as further sets: the majority and the mean grade (where scales differ, the share of
-        votes for "relevant").
     alpha, confidence : float
         The level of tests, and that of intervals.
     resamples, seed : int
         The number of resamples of topics for intervals, and the seed of random numbers.
+    families : mapping, path or str, optional
+        The family of each run, such as its team or model, to test the bias towards families too: from a dict, a file of
+        lines "run family", or where the family ends in a run's name (the first of these marks, or how many characters).
     trusted_name : str, optional
         The name of the trusted labels; by default that of their file, or "trusted".
 
@@ -367,7 +396,7 @@ def compare_judges(
     -------
     Judges
         With ``agreement``, ``systems``, ``orderings``, ``confusion``, ``changes`` as rows, ``rows()`` (those of
-        ``systems``) and ``words()``, the verdict.
+        ``families``, else of ``systems``) and ``words()``, the verdict.
 
     Notes
     -----
@@ -406,8 +435,6 @@ def compare_judges(
     truth, sets, left_out = label_sets.keep_shared_topics(truth, sets, name)
     labelled = label_sets.keep_labelled(truth)
     judged = label_sets.find_scales(labelled.grade, sets, level, labels_rel, same_scale)
-    if votes:
-        judged += label_sets.vote(judged, labelled.grade)
     tables = [
         (judge, agreement.LabelTables.count(labelled, judge.labelled, judge.name, level, judge.rel)) for judge in judged
     ]
@@ -417,7 +444,6 @@ def compare_judges(
         "scale": label_sets.scale_words(labelled.grade),
         "rel": level,
         "labels_rel": {judge.name: judge.rel for judge in judged},
-        "votes": [judge.name for judge in judged if judge.is_vote],
         "topics": len(truth.query_ids),
         "runs": 0,
         "alpha": alpha,
@@ -426,7 +452,7 @@ def compare_judges(
         "seed": seed,
     }
     agreed = [agreement.agreement_row(*both, bootstrap) for both in tables]
-    settings["kappa_lead"] = agreement.lead_in_kappa(agreed, settings["votes"], bootstrap)
+    settings["kappa_lead"] = agreement.lead_in_kappa(agreed, bootstrap)
     of_labels = Judges(
         agreement=[row for row, _ in agreed],
         confusion=[row for both in tables for row in agreement.confusion_rows(*both)],
@@ -434,9 +460,12 @@ def compare_judges(
         systems=[],
         orderings=[],
         changes=[],
+        families=[],
         settings=settings,
     )
     if runs is None:
+        if families is not None:
+            raise UsageError("Families are of runs: give runs too (--runs).")
         return of_labels
     compared = [run.filter(lambda topic: topic not in left_out) if left_out else run for run in reading.runs(runs)]
     linear, _ = chosen_options({**options, "gain": None}, ScoringOptions, bounds="none")  # gains are for one scale
@@ -446,14 +475,17 @@ def compare_judges(
             judge.labels,
             judge.measures(chosen),
             assumptions if judge.same_scale else linear,
-            None if judge.is_vote else judge.name,
+            judge.name,
         )
         for judge in judged
     ]
     matrices, names = label_sets.score_by_labels(scorings, compared)
     settings["runs"] = len(names)
     systems, orderings, changes = rows_of_runs(matrices, names, of_labels.labels, chosen, settings)
-    return replace(of_labels, systems=systems, orderings=orderings, changes=changes)
+    grouped: list[dict[str, Any]] = []
+    if families is not None:
+        grouped = rows_of_families(matrices, find_families(names, families), of_labels.labels, chosen, settings)
+    return replace(of_labels, systems=systems, orderings=orderings, changes=changes, families=grouped)
 
 
 def _is_binary(measure: Measure) -> bool:

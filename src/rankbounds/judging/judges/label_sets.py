@@ -1,4 +1,4 @@
-"""Sets of labels beside trusted ones: on which scale each is, what counts as relevant, votes, and scores by each."""
+"""Sets of labels beside trusted ones: on which scale each is, what counts as relevant, and scores by each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from rankbounds.arrays import Floats
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
 from rankbounds.collection.run import Run
-from rankbounds.columns.pairs import number_pairs
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, did_you_mean, warn
 from rankbounds.evaluation import scoring as run_scoring
 from rankbounds.evaluation.assumptions import Assumptions
@@ -21,8 +20,6 @@ from rankbounds.measures import Measure
 from rankbounds.phrases import some
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import processors
-
-MAJORITY, MEAN_GRADE, SHARE_OF_VOTES = "majority", "mean grade", "share of votes"
 
 
 def keep_labelled(labels: Qrels) -> Qrels:
@@ -33,7 +30,7 @@ def keep_labelled(labels: Qrels) -> Qrels:
 
 @dataclass(frozen=True, eq=False)
 class LabelSet:
-    """Labels by one judge, or by the votes of several."""
+    """Labels by one judge."""
 
     name: str
     labels: Qrels
@@ -42,7 +39,6 @@ class LabelSet:
     rel: float
     own_rel: bool
     """Is ``rel`` another grade than measures name?"""
-    is_vote: bool = False
 
     @cached_property
     def labelled(self) -> Qrels:
@@ -77,10 +73,7 @@ def find_scales(
     labels_rel: float | Mapping[str, float] | None,
     same_scale: bool | None,
 ) -> list[LabelSet]:
-    """The sets with their scales: that of the trusted grades where the highest grades are the same, unless it is said.
-
-    Of 0/1 labels there is only one thing that can count as relevant. Of any other scale it has to be said.
-    """
+    """The sets with their scales: the trusted one where highest grades are the same, unless it is said."""
     if isinstance(labels_rel, Mapping):
         for name in labels_rel:
             if name not in sets:
@@ -104,36 +97,6 @@ def find_scales(
             level = rel if alike else 1.0
         chosen.append(LabelSet(name, labels, alike, level, own_rel=not alike or level != rel))
     return chosen
-
-
-def vote(sets: Sequence[LabelSet], trusted: Floats) -> list[LabelSet]:
-    """Further labels by the votes of several sets, each pair by those that label it.
-
-    The majority calls a document relevant when more than half do. The mean grade is for labels of one scale; where
-    scales differ, the share of votes for "relevant" stands in its place. Of 0/1 labels and of shares, half is relevant.
-    """
-    if len(sets) < 2:
-        raise UsageError("Votes need at least two sets of labels.")
-    for taken in {MAJORITY, MEAN_GRADE, SHARE_OF_VOTES}.intersection(judge.name for judge in sets):
-        raise UsageError(f'A set of labels is called "{taken}", as votes are: give it another name.')
-    number = np.concatenate(number_pairs([judge.labelled.pairs for judge in sets]))
-    relevant = np.concatenate([judge.labelled.grade >= judge.rel for judge in sets])
-    grade = np.concatenate([judge.labelled.grade for judge in sets])
-    share, mean = (np.bincount(number, votes) / np.bincount(number) for votes in (relevant, grade))
-    pairs = [(query, doc) for judge in sets for query, doc, _ in judge.labelled]
-    query_ids, doc_ids = zip(*(pairs[row] for row in np.unique(number, return_index=True)[1].tolist()), strict=True)
-
-    def voted(name: str, vote: Floats, same_scale: bool, rel: float, own_rel: bool = True) -> LabelSet:
-        labels = Qrels.from_columns(query_ids, doc_ids, vote, source=f"the {name}")
-        return LabelSet(name, labels, same_scale, rel, own_rel, is_vote=True)
-
-    binary = is_binary(trusted)
-    majority = voted(MAJORITY, np.where(share > 0.5, 1.0, 0.0), binary, 1.0)
-    if all(judge.same_scale for judge in sets) and not binary:
-        return [majority, voted(MEAN_GRADE, mean, True, sets[0].rel, any(judge.own_rel for judge in sets))]
-    if all(judge.scale == "0/1" for judge in sets):
-        return [majority, voted(MEAN_GRADE, mean, binary, 0.5)]
-    return [majority, voted(SHARE_OF_VOTES, share, binary, 0.5)]
 
 
 def keep_shared_topics(trusted: Qrels, sets: dict[str, Qrels], name: str) -> tuple[Qrels, dict[str, Qrels], list[str]]:
@@ -164,15 +127,12 @@ class Scoring:
     labels: Qrels
     measures: list[Measure]
     assumptions: Assumptions
-    name: str | None = None
-    """What warnings that hold for these labels alone begin with; None: they are not passed on."""
+    name: str = ""
+    """What warnings that hold for these labels alone begin with."""
 
 
 def score_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[Floats, list[str]]:
-    """Scores with axes labels, measure, run, topic, over the topics that everybody has; and the names of the runs.
-
-    Warnings about the first are passed on; of the others, those that are new.
-    """
+    """Scores with axes labels, measure, run, topic, over the topics that everybody has; and the names of the runs."""
     heard: set[str] = set()
     several: list[Floats] = []
     query_ids: list[str] = []
@@ -186,7 +146,7 @@ def score_by_labels(scorings: Sequence[Scoring], runs: Sequence[Run]) -> tuple[F
             how = run_scoring.Scoring(scoring.measures, scoring.assumptions, processors())
             scores = run_scoring.score_runs(facts, jobs, how)
         for message in (str(warning.message) for warning in caught):
-            if message not in heard and (place == 0 or scoring.name is not None):
+            if message not in heard:
                 warn(f"{scoring.name}: {message}" if place else message)
             heard.add(message)
         query_ids, names = query_ids or scores.query_ids, scores.runs

@@ -136,10 +136,7 @@ def plan_judgments(
     likely: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> JudgingPlan | SettlingPlan:
-    """Answer what to judge next, wherever it is asked; ``models_of`` gives the probabilities for some of the runs.
-
-    Two runs, or ``question.compare``, ask which is better; otherwise documents are chosen for all scores.
-    """
+    """Answer what to judge next, wherever it is asked; ``models_of`` gives the probabilities for some of the runs."""
     check_count("The budget", budget)
     names = [run.name for run in runs]
     if question.compare is None and len(runs) == 2:

@@ -220,10 +220,7 @@ class OpenDocuments:
     def effects(
         self, groups: Sequence[tuple[int, ...]], progress: Progress = None
     ) -> Iterator[tuple[int, Ints, Floats]]:
-        """For each group of runs and some of the documents: what each adds to the runs' means.
-
-        Effects are turned so that more is better. ``progress`` gets the number of documents that are done.
-        """
+        """For each group of runs and some of the documents: what each adds to the runs' means."""
         few = self.drawn.again(DRAWS_OF_EFFECTS)
         done, last = 0, len(groups) - 1
         for number, documents, effect in document_effects(few, groups):
@@ -252,10 +249,7 @@ class OpenDocuments:
         return [(leader, run) for run in range(len(means)) if run != leader]
 
     def bounds(self, pairs: Sequence[Pair], judged: Floats | None = None) -> tuple[Floats, Floats]:
-        """The least and the greatest difference of each pair, turned so that more is better.
-
-        ``judged`` are grades for some of the documents, NaN for the others.
-        """
+        """The least and the greatest difference of each pair, turned so that more is better (``judged``: NaN: open)."""
         return merit_of_range(*self._bounds(pairs, judged), self.measure)
 
     def _bounds(self, pairs: Sequence[Pair], judged: Floats | None = None) -> tuple[Floats, Floats]:
@@ -316,11 +310,7 @@ class OpenDocuments:
     def plan(
         self, pairs: Sequence[Pair] | None, budget: int, level: float = 1.0, *, progress: Progress = None
     ) -> SettlingPlan:
-        """The documents in order of their value, for these pairs or, without any, for all runs' bounds.
-
-        Without pairs, or where a probability below 1 is to be reached, a document's value is its part of the standard
-        deviations.
-        """
+        """The documents in order of their value, for these pairs or, without any, for all runs' bounds."""
         names = [run.name for run in self.collection.runs]
         value, effect = np.zeros(len(self.collection)), np.zeros(len(self.collection))
         low: Floats = np.empty(0)

@@ -207,20 +207,9 @@ class SettlingPlan(DocumentsToJudge):
         return f"{ahead} is better than {behind} by {measure} with probability {more:.2f}{even}"
 
 
-def difference_left(
-    runs: tuple[str, str], bounds: tuple[float, float], began: tuple[float, float] | None = None
-) -> str:
-    """Where the mean difference of two runs can lie, and could when judging ``began``."""
-    (one, other), (low, high) = runs, bounds
-    if equal(low, high):
-        left = f"{one} minus {other} is {low:+.4f}: every document that matters is judged."
-    else:
-        left = f"However the unjudged documents are judged, {one} minus {other} {_span(low, high)}."
-    if began is None or _span(*began) == _span(low, high):
-        return left
-    return f"{left} When judging began, it {_span(*began, lies='lay', is_='was')}."
-
-
-def _span(low: float, high: float, lies: str = "lies", is_: str = "is") -> str:
-    least, most = f"{low:+.4f}", f"{high:+.4f}"
-    return f"{lies} between {least} and {most}" if least != most else f"{is_} {least} to four digits"
+def difference_left(runs: tuple[str, str], bounds: tuple[float, float]) -> str:
+    (one, other), (low, high) = runs, (f"{end:+.4f}" for end in bounds)
+    if equal(*bounds):
+        return f"{one} minus {other} is {low}: every document that matters is judged."
+    span = f"lies between {low} and {high}" if low != high else f"is {low} to four digits"
+    return f"However the unjudged documents are judged, {one} minus {other} {span}."
