@@ -3,7 +3,7 @@
     python benchmarks/families.py FOLDER [--labels NAME...] [-m MEASURE] [--prefix 5] [--worlds 2000] [--write]
 
 FOLDER holds human.qrels, other *.qrels (the judges) and runs/. Families are runs whose names begin alike, those of
-three runs or more, each cut to its first 1, 2 and 3 runs, so that as many are tested at each size. A judge's bias of
+three runs or more, each cut to its first 1 and first 3 runs, so that as many are tested at each size. A judge's bias of
 every run on every topic has its mean over topics taken out and the mean over runs put in place, so that no run is
 favoured; topics are drawn with replacement. Level: in how many worlds any family is flagged. Power: leniency of .05 or
 .1 towards all runs of one family, drawn at random, is planted; in how many worlds this family is flagged.
@@ -22,7 +22,7 @@ from rankbounds.collection.run_names import groups_by_prefix
 from rankbounds.judging.judges.families import bias_of_families
 
 LENIENT = (0.0, 0.05, 0.1)
-SIZES = (1, 2, 3)
+SIZES = (1, 3)
 NAMES = {"umbrela-gpt4": "UMBRELA", "binary-llama3.2": "Llama"}
 
 
@@ -64,7 +64,7 @@ def main() -> None:
         for size in SIZES:
             families = [np.isin(np.arange(names.size), np.flatnonzero(names == name)[:size]) for name in large]
             shares = found(trusted, bias, families, measure, arguments.worlds)
-            rows.append((NAMES.get(judge, judge), str(size), str(len(families)), *(f"{share:.1%}" for share in shares)))
+            rows.append((NAMES.get(judge, judge), str(size), *(f"{share:.1%}" for share in shares)))
             print(" | ".join(rows[-1]), flush=True)
     if arguments.write:
         write_rows("families", rows)
