@@ -117,7 +117,6 @@ def check_format(options: Options) -> None:
 
 
 def check_outputs(options: Options, outputs: Sequence[str] | None = None) -> None:
-    """Reject names that results cannot have, and those of files that are read."""
     outputs = files_given(options, "written") if outputs is None else outputs
     for name in outputs:
         reject_compressed(name)
@@ -172,7 +171,6 @@ def look_from(options: Options) -> Look:
 
 
 def finish(options: Options, answer: Any) -> int:
-    """Write what a command returns, if it is a result, and print its notes; the exit code."""
     if not hasattr(answer, "render"):
         return int(answer or 0)
     write_result(options, answer)
