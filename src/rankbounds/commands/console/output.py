@@ -214,7 +214,6 @@ def write_rows(
 
 
 def write_text(options: Options, text: str) -> None:
-    """Write text to the file asked for, or to standard output: for people, what fits the terminal and is escaped."""
     from rankbounds.tables import TABLE_FORMATS
 
     if getattr(options, "format", None) in TABLE_FORMATS:
