@@ -17,10 +17,10 @@ import rankbounds
 HOUSE = Path(rankbounds.__file__).parent
 TOP = "(top level)"
 LINES = {
-    TOP: 2047, "columns": 1465, "files": 4635, "collection": 2690, "rankings": 1785, "measures": 6130,
-    "evaluation": 6130, "stats": 2494, "rbp": 1568, "probability": 3400, "judging": 3760, "checking": 1546,
-    "comparison": 5470, "interop": 1556, "plots": 1144, "studies": 2046, "report": 1123, "desk": 1500,
-    "commands": 3951,
+    TOP: 2046, "columns": 1465, "files": 4613, "collection": 2697, "rankings": 1797, "measures": 6132,
+    "evaluation": 6139, "stats": 2494, "rbp": 1568, "probability": 3400, "judging": 3760, "checking": 1532,
+    "comparison": 5471, "interop": 1543, "plots": 1144, "studies": 2035, "report": 1123, "desk": 1500,
+    "commands": 3974,
 }  # fmt: skip
 """Of Python, with blank lines and docstrings."""
 LARGEST_MODULE = 500

@@ -64,7 +64,6 @@ class Explanation:
 
     @property
     def settled(self) -> bool:
-        """Do the two agree, or is it known why not?"""
         return self.lines == self.equal or self.why != NOT_EXPLAINED
 
 
@@ -263,12 +262,10 @@ class Computation:
 
     @property
     def fits(self) -> bool:
-        """Is every line reproduced?"""
         return self.lines == self.equal
 
     @property
     def why(self) -> str:
-        """In words, in which respects it differs from ours."""
         return "; ".join(quirk.why for quirk in self.quirks) or "equal"
 
     @property

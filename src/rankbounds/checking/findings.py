@@ -98,7 +98,6 @@ class Finding:
         return cls(kind, severity or known.severity, number_of, share, message, where, what, topics)
 
     def lines(self) -> Iterator[str]:
-        """In words, and below them the first places."""
         yield f"  {self.severity}: {self.message}"
         yield from (f"    {place}: {readable(words)}" for place, words in zip(self.places, self.examples, strict=True))
         if self.places and self.count > len(self.places):
@@ -117,7 +116,6 @@ class TieEffect:
 
     @property
     def width(self) -> float:
-        """How far ties can move the mean."""
         return 0.0 if equal(self.high, self.low) else self.high - self.low
 
 
@@ -252,7 +250,6 @@ class Checks(Result):
 
     @cached_property
     def _tie_measures(self) -> list[str]:
-        """The measures that ties were tried on; none without judgments."""
         return next(([effect.measure for effect in run.effects] for run in self.runs if run.effects), [])
 
     def counts(self) -> list[dict[str, Any]]:

@@ -51,7 +51,6 @@ class DescribedJudgments(Result):
         return self.kinds
 
     def words(self) -> str:
-        """What to know before one scores with these judgments."""
         by_kind = {row["documents"]: row for row in self.kinds}
         relevant, judged = by_kind["relevant"], by_kind["judged"]
         share = f" ({relevant['total'] / judged['total']:.1%})" if judged["total"] else ""

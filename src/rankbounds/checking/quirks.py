@@ -45,14 +45,12 @@ class Quirk:
 
     @classmethod
     def of_option(cls, respect: str, why: str, name: str, value: str, **more: Any) -> Quirk:
-        """One that an option of ``evaluate`` makes us share."""
         return cls(respect, why, f"--{name.replace('_', '-')} {value}", {name: value}, **more)
 
 
 def quirks(
     qrels: Qrels, run: Run, measures: Iterable[Measure], depths: Iterable[int], repeated: Run | None
 ) -> Iterator[Quirk]:
-    """List every quirk that can matter for these judgments, run and measures."""
     yield from _of_topics(qrels, run)
     yield from _of_order(run)
     yield from _of_documents(qrels, run, repeated)

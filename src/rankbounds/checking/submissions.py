@@ -44,7 +44,6 @@ Given: TypeAlias = str | os.PathLike[str] | Iterable[str]
 
 
 def read_usable(source: RunToRead, examples: int) -> tuple[Run | None, list[Finding], int]:
-    """Return what can be used of a run, what is wrong with the rest, and how many lines it has."""
     file = source.path or source.place
     if source.path not in (None, STANDARD_INPUT) and not os.path.exists(file):
         raise DataError(file, "there is no such file.")
@@ -182,7 +181,6 @@ class _Limits:
 
     @property
     def expected(self) -> Sequence[str] | None:
-        """The topics that a run must have; None: any."""
         return self.topics if self.topics is not None or self.qrels is None else self.qrels.query_ids
 
 
@@ -207,7 +205,6 @@ def _check_one(source: RunToRead, limits: _Limits, measures: list[Measure], exam
 
 
 def corpus_ids(given: str | os.PathLike[str] | Iterable[str]) -> frozenset[bytes]:
-    """Return the ids of a corpus: the first field of every line of a file; or as given."""
     if not isinstance(given, str | os.PathLike):
         return frozenset(document.encode("utf-8", "surrogateescape") for document in given)
     path = os.fspath(given)
@@ -222,14 +219,12 @@ def _outside(documents: Ids, corpus: frozenset[bytes]) -> list[int]:
 
 
 def judged_outside(qrels: Qrels, corpus: frozenset[bytes]) -> list[tuple[str, str, float]]:
-    """Return topic, document and grade of the judgments whose document the corpus lacks."""
     pairs = qrels.pairs
     rows = _outside(pairs.docs, corpus)
     return [(pairs.topics[int(pairs.topic[row])], pairs.docs[row], float(qrels.grade[row])) for row in rows]
 
 
 def topic_ids(given: Given) -> list[str]:
-    """Return the ids of topics: from a file with one per line, any file of queries, or as given."""
     if not isinstance(given, str | os.PathLike):
         return list(dict.fromkeys(map(str, given)))
     path = os.fspath(given)

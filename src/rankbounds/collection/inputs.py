@@ -84,6 +84,8 @@ class Reading:
     """The documents of a matrix of scores, column by column."""
     raters: str | None = None
     """How the judgments of a document by several raters become one."""
+    complete: bool = False
+    """Whether documents that the judgments do not list are judged non-relevant."""
 
     def __post_init__(self) -> None:
         pair_of_names(self.formats)  # unknown names are reported before anything is read
@@ -101,17 +103,18 @@ class Reading:
         return {"formats": pair_of_names(self.formats)[number], "columns": self.columns, "lenient": self.lenient}
 
     def judgments(self, given: Any) -> Qrels:
-        if isinstance(given, Qrels):
-            return given
         if isinstance(given, Run | RunToRead):
             raise UsageError("Judgments were expected, not a run. The judgments come first, then the runs.")
-        if not isinstance(given, str | os.PathLike):
-            return as_qrels(given, self.gain.grade_of, self.source, self.columns, self.raters)
-        how = {"source": self.source, "grade_of": self.gain.grade_of, "threads": self.threads, "raters": self.raters}
-        return read_qrels(given, **how, **self._of_files(0))  # type: ignore[arg-type]
+        if isinstance(given, Qrels):
+            qrels = given
+        elif isinstance(given, str | os.PathLike):
+            how = {"source": self.source, "grade_of": self.gain.grade_of, "raters": self.raters}
+            qrels = read_qrels(given, threads=self.threads, **how, **self._of_files(0))  # type: ignore[arg-type]
+        else:
+            qrels = as_qrels(given, self.gain.grade_of, self.source, self.columns, self.raters)
+        return qrels.completed() if self.complete and not qrels.complete else qrels
 
     def label_sets(self, given: Any) -> dict[str, Qrels]:
-        """Return sets of labels by name, from a dict, a list, paths, patterns, or one set of judgments."""
         names = QRELS_COLUMNS.renamed(self.columns)
         if isinstance(given, Mapping) and not is_column_wise(given, names):
             if not given:
@@ -159,9 +162,8 @@ class Reading:
         return jobs[0].read()
 
     def holds_run(self, qrels: Any) -> bool:
-        """Do these judgments come as rows that list retrieved documents, too?"""
-        columns, both = self._columns(qrels), (self._names, QRELS_COLUMNS.renamed(self.columns))
-        return all(has_lists(columns, names) and list_candidates(columns, names) for names in both)
+        columns, sides = self._columns(qrels), (self._names, QRELS_COLUMNS.renamed(self.columns))
+        return all(has_lists(columns, names) and list_candidates(columns, names) for names in sides)
 
     def lacking_list(self, qrels: Any) -> str:
         """Return what is missing in rows of expected or of retrieved documents; empty if these are no such rows."""
@@ -317,7 +319,6 @@ class Reading:
 
 
 def _numbers_in(given: Any) -> str:
-    """Return what holds scores but is no matrix; empty for anything else."""
     if isinstance(given, np.ndarray) and given.ndim <= 2:
         return f"one of {given.dtype} with the shape {given.shape}"
     first: Any = given
@@ -404,7 +405,6 @@ def several_runs(file: str, two: Sequence[str], how_many: str = "several") -> Da
 
 
 def _counts_up(table: Columns) -> bool:
-    """Are all values whole numbers, none below zero, that rise within every topic?"""
     value, pairs = table.numbers, table.pairs
     if len(pairs) <= len(pairs.topics) or value[0] != np.floor(value[0]) or (value < 0).any():
         return False

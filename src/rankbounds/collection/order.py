@@ -90,7 +90,6 @@ def ranked_rows(
 
 
 def compared_scores(run: Run, precision: Precision) -> Floats:
-    """Return the scores in the precision of comparison; those too large for it are equal."""
     if precision == "double":
         return run.score
     with np.errstate(over="ignore"):

@@ -49,6 +49,8 @@ class Qrels(PairTable):
         pandas, polars or pyarrow frame, rows ``(query, document, grade)``.
     formats, source, columns, lenient, raters
         As for ``read_qrels``.
+    complete : bool, default False
+        Nothing relevant is missing: documents that are not listed are judged non-relevant.
 
     Attributes
     ----------
@@ -81,6 +83,7 @@ class Qrels(PairTable):
     value_name = "relevance"
     grade: Floats
     strata: Strata | None
+    complete: bool = False
     _subtopics: Subtopics | Callable[[], Subtopics] | None
 
     @ends_in_a_sentence
@@ -93,10 +96,12 @@ class Qrels(PairTable):
         columns: Mapping[str, str] | None = None,
         lenient: bool = False,
         raters: str | None = None,
+        complete: bool = False,
     ) -> None:
         from rankbounds.collection.inputs import Reading
 
-        self.__dict__.update(vars(Reading(formats, source, columns, lenient, raters=raters).judgments(given)))
+        reading = Reading(formats, source, columns, lenient, raters=raters, complete=complete)
+        self.__dict__.update(vars(reading.judgments(given)))
 
     @classmethod
     def _of_pairs(
@@ -105,15 +110,16 @@ class Qrels(PairTable):
         grade: Floats,
         subtopics: Subtopics | Callable[[], Subtopics] | None = None,
         strata: Strata | None = None,
+        complete: bool = False,
     ) -> Qrels:
         qrels = cls.__new__(cls)
-        qrels.pairs, qrels.strata = pairs, strata
+        qrels.pairs, qrels.strata, qrels.complete = pairs, strata, complete
         qrels.grade = qrels._value = read_only(grade)
         qrels._subtopics = subtopics
         return qrels
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Qrels._of_pairs, (self.pairs, self.grade, self.subtopics, self.strata)
+        return Qrels._of_pairs, (self.pairs, self.grade, self.subtopics, self.strata, self.complete)
 
     def __eq__(self, other: object) -> bool:
         alike = super().__eq__(other)
@@ -133,23 +139,28 @@ class Qrels(PairTable):
 
     @property
     def are_preferences(self) -> bool:
-        """Do the grades only order documents that were compared with each other?"""
         return isinstance(self._subtopics, Subtopics) and self._subtopics.subgroup is not None
 
     def _take(self, pairs: Pairs, rows: Ints) -> Qrels:
         subtopics = None if self.subtopics is None else self.subtopics.taken(rows)
-        return Qrels._of_pairs(
-            pairs, self.grade[rows], subtopics, None if self.strata is None else self.strata.taken(rows)
-        )
+        strata = None if self.strata is None else self.strata.taken(rows)
+        return Qrels._of_pairs(pairs, self.grade[rows], subtopics, strata, self.complete)
 
     def take(self, rows: Ints) -> Qrels:
         """Return some of the rows, in the order given; topics that lose all of them are left out."""
         return self._take(self.pairs.take(rows).without_unused_topics(), rows)
 
     def only_judged(self, kept: Flags) -> Qrels:
-        """All rows, those not kept turned into "pooled, not judged"."""
         subtopics = None if self.subtopics is None else self.subtopics.kept(kept)
         return Qrels._of_pairs(self.pairs, np.where(kept, self.grade, POOLED_NOT_JUDGED), subtopics, self.strata)
+
+    def completed(self) -> Qrels:
+        """The same judgments, with every document that they do not list judged non-relevant."""
+        pooled = np.flatnonzero(self.grade == POOLED_NOT_JUDGED)
+        if pooled.size:
+            problem = f"{self.pairs.describe(int(pooled[0]))} has relevance -1 (pooled, not judged)"
+            raise DataError(self.pairs.where(int(pooled[0])), f"{problem}, so the judgments are not complete.")
+        return Qrels._of_pairs(self.pairs, self.grade, self._subtopics, self.strata, complete=True)
 
     @classmethod
     @ends_in_a_sentence

@@ -212,7 +212,6 @@ class Run(PairTable):
 
     @property
     def source(self) -> Source:
-        """Where the rows came from."""
         return self._held.source
 
     @property
@@ -272,7 +271,6 @@ class Run(PairTable):
         return self._take(self.pairs.take(rows), rows)
 
     def renamed(self, name: str) -> Run:
-        """Return the same run under another name."""
         return self.changed(name=name)
 
     def changed(self, *, name: str | None = None, prepared: str | None = None, score: Floats | None = None) -> Run:
@@ -423,7 +421,6 @@ def _order_of_ties(ties: Order, ties_key: Any) -> tuple[TieKey | None, Order]:
 
 
 def position_in_topic(pairs: Pairs) -> Ints:
-    """Number the documents of each topic from 1, in the order given."""
     order = np.argsort(pairs.topic, kind="stable")
     counts = np.bincount(pairs.topic, minlength=len(pairs.topics))
     positions = np.empty(len(pairs), dtype=np.int64)

@@ -143,7 +143,7 @@ def labels_rel_from(options: Options) -> float | dict[str, float] | None:
     scoring.SEED,
     *scoring.TIES,
     scoring.GAIN,
-    *reading.READING,
+    *(option for option in reading.READING if option.dest != "complete"),
     *output.options_for(("csv", "tsv", "json", "jsonl", "trec", "table", "markdown", "latex", "html")),
 )
 def run_sample(options: Options) -> None:
@@ -185,7 +185,7 @@ def run_sample(options: Options) -> None:
     scoring.CONFIDENCE,
     *scoring.TIES,
     scoring.GAIN,
-    *reading.READING,
+    *(option for option in reading.READING if option.dest != "complete"),
     *output.FIGURES,
     output.EXPLAIN,
     *output.OUTPUT,

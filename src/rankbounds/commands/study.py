@@ -228,6 +228,7 @@ def command_line(study: Study, options: Options) -> str:
         words += [options.qrels, *options.runs]
         given = {name: getattr(options, name) for name in ("formats", "source", "raters")}
         given["columns"] = columns_argument(options.columns) if options.columns else None
+        given["judgments"] = "complete" if options.complete else None
         words += [*(f"--{name}={text}" for name, text in given.items() if text), *["--lenient"] * options.lenient]
     for name, text in options.chosen or ():
         words += ["--set", f"{study.name_of(name)}={text}"] if study.name_of(name) else []

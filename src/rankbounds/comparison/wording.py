@@ -118,6 +118,7 @@ TEMPLATES: dict[str, dict[str, str]] = {
     },
     "holes": _answers(
         "Could {which} overturn it?",
+        none="",
         needs_judgments="Scores alone cannot tell for this measure: the documents of one run matter to the other. "
         "Compare the runs together with their judgments.",
         no_bounds="Not known: these scores come without bounds.",

@@ -188,9 +188,11 @@ class Assumptions:
         return np.minimum(found[0], value), np.maximum(found[1], value)
 
     def _low_high(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
-        if self.bounds == "ties":
+        if self.bounds == "ties" or (self.bounds == "both" and rankings.facts.complete):
             return measure.tie_bounds(self.assumed(measure, rankings))
         plain = measure.plain
+        if rankings.facts.complete and not plain.estimates:
+            return (value := self.value(measure, rankings)), value
         if self.open == "collection":
             if self._exactness(plain) == "unknown":
                 return None
@@ -282,7 +284,7 @@ class Assumptions:
             found = measure.bounds(rankings) or found
         elif not measure.tail_adds and self.ties in ("best", "worst"):
             rankings = self._in_treated_order(measure, rankings, 1.0)
-        tail = measure.open_tail(rankings)
+        tail = measure.open_tail(rankings) * (not rankings.facts.complete)
         unjudged = found[1] - found[0] - tail - (ties if over_orders else 0.0)
         unjudged[unjudged < 1e-15] = 0.0  # what rounding leaves is no residual
         return unjudged, tail, ties

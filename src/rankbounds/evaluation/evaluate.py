@@ -88,6 +88,8 @@ def evaluate(
         Whose judgments to use, by the column ``source``: ``"human"``, or ``"human,llm"`` for the first that exists.
     raters : {"mean", "majority", "first"}, optional
         How several people's judgments of a document become one (of a tie the lowest grade); by default an error.
+    complete : bool, default False
+        No relevant document is missing from the judgments: what they do not list is judged non-relevant.
     formats : str or pair of str, optional
         The format of all files, or of the judgments and of the runs; by default recognised from their contents.
     columns : mapping, optional

@@ -39,6 +39,7 @@ class ReadingOptions(FileOptions, total=False):
 
     source: str | Sequence[str] | None
     raters: str | None
+    complete: bool
 
 
 class OrderOptions(FileOptions, total=False):

@@ -29,6 +29,8 @@ from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.topic_facts import TopicFacts
 from rankbounds.threads import Progress, in_threads, start_thread
 
+BOUNDS_IF_COMPLETE = {"unjudged": "none", "both": "ties"}
+"""What bounds still cover where no judgment is missing."""
 COVERAGE = Judged(cutoff=10)
 WORTH_A_WARNING = 20
 """This many documents, none of them judged, are hardly what somebody meant to score; fewer may be."""
@@ -287,6 +289,7 @@ class JudgedTopics:
 
     def stack(self, sheets: Sequence[ScoreSheet], places: list[str], named: Sequence[bool] | None = None) -> Scores:
         measures, assumptions = sheets[0].scoring.measures, sheets[0].scoring.assumptions
+        complete = self.facts.complete
         tied = any(sheet.notes.tied_topics > 0 for sheet in sheets)
         limited = np.logical_or.reduce([sheet.limited.any(axis=0) for sheet in sheets])
         parts = [sheet.parts for sheet in sheets if sheet.parts is not None]
@@ -297,9 +300,9 @@ class JudgedTopics:
             value=_stack([sheet.value for sheet in sheets]),
             low=_stack([sheet.low for sheet in sheets]),
             high=_stack([sheet.high for sheet in sheets]),
-            judged=_stack([sheet.judged for sheet in sheets]),
+            judged=_stack([np.where(complete, np.nan, sheet.judged) for sheet in sheets]),
             run_notes=[sheet.notes for sheet in sheets],
-            bounds=assumptions.bounds,
+            bounds=BOUNDS_IF_COMPLETE.get(assumptions.bounds, assumptions.bounds) if complete else assumptions.bounds,
             topics=assumptions.topics,
             open=assumptions.open,
             most_relevant=assumptions.most_relevant,

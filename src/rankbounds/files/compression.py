@@ -21,7 +21,6 @@ _SKIPPABLE_FRAME = b"\x2a\x4d\x18"
 
 
 def compression_of(head: bytes) -> str | None:
-    """Return the ending of the compression whose data begin like this; None if they are not compressed."""
     if head[1:4] == _SKIPPABLE_FRAME and 0x50 <= head[0] <= 0x5F:
         return ".zst"
     return next((ending for magic, ending in ENDINGS.items() if head.startswith(magic)), None)
@@ -80,7 +79,6 @@ class _WholeStreams(io.RawIOBase):
 
 
 def _library(kind: str) -> Any | None:
-    """Return the module for this kind; None: Zstandard, if Python has none."""
     for name in LIBRARIES[kind]:
         with contextlib.suppress(ImportError):
             return importlib.import_module(name)

@@ -43,7 +43,6 @@ def _cells(text: Text, separator: str) -> list[str]:
 
 
 def header_separator(text: Text) -> str | None:
-    """Return the separator of the names in the first line: a tab, a comma or a semicolon, or none."""
     return separator_in(text.first_line.decode("utf-8", "replace"), SEPARATORS)
 
 

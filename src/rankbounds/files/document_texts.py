@@ -166,7 +166,6 @@ class _File(ABC):
 
 
 def _decoded(content: bytes) -> str:
-    """Text in UTF-8, else in Latin-1, which older collections are in."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
@@ -216,7 +215,6 @@ class _Tsv(_File):
 
     @staticmethod
     def _cells(row: str) -> list[str]:
-        """Quotation marks are text, except around a whole cell."""
         return [
             cell[1:-1].replace('""', '"') if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
             for cell in row.rstrip("\r\n").split("\t")

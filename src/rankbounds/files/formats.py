@@ -108,7 +108,6 @@ def _read(path: str, names: ColumnNames, kind: str | None, read_lines: Callable[
 
 
 def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
-    """Recognise the format of this text; ``"json"`` if all of it must be parsed."""
     ending = format_ending(path)
     first = text.first_line
     if first.strip() and not any(mark in first for mark in _MARKS):
@@ -125,7 +124,6 @@ def recognise(text: Text, path: str, names: ColumnNames = RUN_COLUMNS) -> str:
 
 
 def _is_row(line: bytes, names: ColumnNames) -> bool:
-    """Is the first line a JSON object with the columns of a table, or an answer to a search?"""
     try:
         row = parse_json(line, "")
         return is_row(row, names) or answers_in(row) is not None

@@ -150,7 +150,6 @@ def _may_hold_lists(column: Sequence[Any]) -> bool:
 
 
 def _lists_ids(column: Sequence[Any]) -> bool:
-    """Does the first cell that is filled in list what may be ids of documents?"""
     first = next((cell for cell in column if not _is_nothing(cell)), None)
     try:
         entries = (
@@ -292,7 +291,6 @@ def is_hit(entry: Any) -> bool:
 
 
 def _field(entry: Any, known: Sequence[str], kinds: tuple[type, ...]) -> Any:
-    """Return the first field of an object with one of these names and such a value."""
     if isinstance(entry, Mapping):
         folded = {str(key).lower(): value for key, value in entry.items()}
         values: Iterable[Any] = (folded[name] for name in known if name in folded)

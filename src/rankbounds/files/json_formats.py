@@ -31,7 +31,6 @@ class Format:
 
 
 def is_nested(content: Any) -> bool:
-    """Does every query (of the first few) have an object of numbers?"""
     if not isinstance(content, dict) or not content:
         return False
     few = list(content.values())[:20]

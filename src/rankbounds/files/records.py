@@ -43,7 +43,6 @@ def first_line_of(content: str) -> str:
 
 
 def fields_of(line: bytes) -> list[bytes]:
-    """The fields of a line; control characters separate them as blanks do."""
     return line.translate(_SEPARATING).split()
 
 

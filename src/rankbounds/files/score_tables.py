@@ -116,7 +116,6 @@ class ScoreTable:
     def add(
         self, key: Key, place: Place, value: Any, low: Any = None, high: Any = None, seed: str | None = None
     ) -> None:
-        """Add a score; empty cells are skipped, and several seeds are averaged at the end."""
         run, query, measure = key
         number = _number(value, place)
         if math.isnan(number):
@@ -134,7 +133,6 @@ class ScoreTable:
             self.cells[key] = number, _number(low, place), _number(high, place)
 
     def checked(self) -> ScoreTable:
-        """Return the table with seeds averaged; raise if no topic has a score."""
         if self.by_seed:
             for key, scores in self.by_seed.items():
                 self.cells[key] = sum(scores.values()) / len(scores), math.nan, math.nan
@@ -444,7 +442,6 @@ class _Layout:
 
 
 def _add_nested(content: Mapping[str, Any], is_measure: IsMeasure, table: ScoreTable, of_matrix: str) -> None:
-    """Add ``{measure: mean}``, ``{query: score}``, ``{query: {measure: score}}`` or the reverse, also by run."""
     for key, value in _nested_cells(content, is_measure, table, of_matrix):
         table.add(key, Place(table.file), value)
 

@@ -248,14 +248,12 @@ def first_line(text: Text) -> tuple[list[bytes], Place]:
 
 
 def tag_of(fields: list[bytes], layout: Layout) -> str | None:
-    """Return the run's name in a line's fields; None if the layout has none, or the line is broken."""
     if layout.tag is None or len(fields) <= layout.tag:
         return None
     return fields[layout.tag].decode("utf-8", "surrogateescape")
 
 
 def _blocks(text: Text, begin: int, end: int, size: int) -> list[tuple[int, int]]:
-    """Cut a stretch of the text at newlines about every ``size`` bytes."""
     cuts = [begin]
     while cuts[-1] < end:
         cut = min(cuts[-1] + size, end)
@@ -346,7 +344,6 @@ def _line_number(text: Text, position: int) -> int:
 
 
 def _stretches(text: Text, block: tuple[int, int]) -> tuple[Ints, Ints]:
-    """Return where stretches without blanks begin and end, empty ones too."""
     begin, stop = block
     ends = np.flatnonzero(text.buffer[begin:stop] <= 32)
     ends += begin

@@ -55,7 +55,6 @@ def reject_compressed(name: str) -> None:
 
 
 def check_writable(path: str | os.PathLike[str], remedy: str) -> None:
-    """Raise, before anything is written, if a file or its folder is read-only."""
     target = os.path.realpath(path)
     try:
         _reject_read_only(os.path.dirname(target))
@@ -107,7 +106,6 @@ def make_empty_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def reject_inputs(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Raise if a file to be written is also read, under any name, or written twice."""
     read, seen = list(inputs), dict[str, str]()
     for output in outputs:
         real = os.path.realpath(output)
@@ -136,7 +134,6 @@ def clear_copies(path: str | os.PathLike[str]) -> None:
 
 
 def is_stream(name: str) -> bool:
-    """Return whether this is a pipe or a device, which is written in place, such as ``/dev/stdout``."""
     if name.startswith(("/dev/std", "/dev/fd/", "/proc/")):
         return True
     try:
@@ -194,7 +191,6 @@ def _new_copy(target: str) -> tuple[int, str]:
 
 
 def _lock(handle: int) -> bool:
-    """Lock an open file until it is closed; return False if another process has the lock."""
     try:
         import fcntl
 

@@ -34,7 +34,6 @@ class ConfinedFolder:
         self.root = Path(folder).resolve()
 
     def file(self, given: str) -> str:
-        """The one file that a path names."""
         files = self.files(given)
         if len(files) != 1:
             raise UsageError(f'"{given}" names {len(files)} files, but one is expected.')
@@ -107,7 +106,6 @@ class ConfinedFolder:
         return by_name or (plain[0] if len(plain) == 1 else plain)
 
     def to_write(self, name: str, ending: str) -> Path:
-        """A new file for a result, in the folder ``rankbounds-results``."""
         folder = self.root / "rankbounds-results"
         if folder.is_symlink() or (os.path.lexists(folder) and not folder.is_dir()):
             raise UsageError("rankbounds-results is a link or a file, not a folder: nothing is written.")
@@ -301,8 +299,6 @@ def tool_server(folder: str | os.PathLike[str] = ".", *, writes: bool = True) ->
     server = MCPServer("rankbounds", instructions=INSTRUCTIONS, version=rb.__version__)
 
     def guarded(function: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-        """The function with its warnings as notes, and its errors as one sentence."""
-
         @wraps(function)
         def call(*given: Any, **options: Any) -> dict[str, Any]:
             with one_at_a_time, warnings.catch_warnings(record=True) as caught:

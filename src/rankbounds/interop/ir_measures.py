@@ -75,7 +75,6 @@ class Computed(Measure):
     exactness = "unknown"
 
     def value(self, rankings: Rankings) -> Floats:
-        """What the function says."""
         return self.compute(rankings)
 
 
@@ -189,7 +188,6 @@ def _judgments(rows: list[Any], gains: tuple[tuple[float, float], ...], by_subto
 
 
 def why_not(given: Any) -> str:
-    """Say why a measure of ir_measures cannot be computed here, if so."""
     if isinstance(given, OurMeasure):
         return ""
     if given.NAME in NEEDS_DEPTH and "cutoff" not in given.params:
@@ -210,7 +208,6 @@ def why_not(given: Any) -> str:
 
 
 def _ours(given: Any) -> Converted:
-    """Our measure for one of theirs, of which ``why_not`` says nothing."""
     if isinstance(given, OurMeasure):
         return Converted(parse_measure(given["label"]))
     if given.NAME in _OTHERS:

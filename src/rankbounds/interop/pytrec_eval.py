@@ -160,7 +160,6 @@ def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str
 
 
 def _family_of(name: str | Measure) -> tuple[str, list[str]]:
-    """Split a name into a measure at several depths and the depths; None for other names."""
     match = _WITH_PARAMETERS.fullmatch(name) if isinstance(name, str) else None
     if match:
         return match[1], match[2].split(",")

@@ -86,7 +86,6 @@ class Entry:
     order: Order = "trec"
 
     def line(self, topic: str, value: float) -> str:
-        """The line for a topic; counts, which are summed up, are whole numbers."""
         return f"{self.name:<22}\t{topic}\t{f'{value:.0f}' if self.total == 'sum' else f'{value:6.4f}'}\n"
 
 
@@ -103,7 +102,6 @@ class Evaluation:
 
 
 def evaluation(qrels: Qrels, run: Run, asked: dict[str, str], options: Options) -> Evaluation:
-    """Score the run for the names asked for, each with its parameters."""
     entries = [entry for base in PRINTED if base in asked for entry in _entries(base, asked[base], options)]
     graded = [entry.name for entry in entries if entry.order == "trec" and entry.base not in ("num_q", "num_ret")]
     if qrels.are_preferences and graded:
@@ -191,7 +189,6 @@ def lines(
 
 
 def _reject_unwritable(topics: Sequence[str]) -> None:
-    """Reject topics from tables whose ids would end a field or a line."""
     for topic in topics:
         reason = unheld_by_trec(topic.replace(" ", "_"))  # fields end at tabs alone
         if reason:
@@ -200,7 +197,6 @@ def _reject_unwritable(topics: Sequence[str]) -> None:
 
 
 def _requested_names(measures: Sequence[str]) -> dict[str, str]:
-    """Return the names asked for, each with its parameters; those given first count."""
     asked: dict[str, str] = {}
     for text in measures:
         name, point, parameters = text.partition(".")
@@ -344,7 +340,6 @@ class _RnDCG(RnDCG):
 
 
 def at_level(measure: Measure, level: float) -> Measure:
-    """Return the measure with this lowest relevant grade, for trec_eval's option -l."""
     return _RnDCG(level) if isinstance(measure, RnDCG) else measure.at_level(level)
 
 

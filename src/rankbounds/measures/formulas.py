@@ -74,6 +74,8 @@ class RankWeighted(Measure):
         return self._least_first(worst, best)
 
     def open_tail(self, rankings: Rankings) -> Floats:
+        if rankings.facts.complete:
+            return np.zeros(rankings.length.shape)
         return self.tail(rankings.length if self.cutoff is None else np.minimum(rankings.length, self.cutoff))
 
     def expected_over_ties(self, rankings: Rankings) -> Floats | None:

@@ -76,7 +76,7 @@ class SubtopicFacts:
     def grades_given(self) -> Floats:
         """Return ``grades`` with documents unjudged for the subtopics that no judgment of them names."""
         table = np.full((self.of_topics.grade.size + 2, max(1, int(self.count.max(initial=1)))), np.nan)
-        table[-2] = 0.0  # what BEYOND stands for; NOT_POOLED is the last
+        table[-2:] = [[0.0], [0.0 if self.of_topics.complete else np.nan]]  # what BEYOND and NOT_POOLED stand for
         known = ~np.isnan(self._grade)
         table[self._row[known], self._place[known]] = self._grade[known]
         return table

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rankbounds.rankings.subtopics import SubtopicFacts
 
 Value = TypeVar("Value")
+COLLECTION = 10_000_000
+"""So many documents are judged non-relevant by complete judgments: more than any limit on their number."""
 MOST_GRADES = 20
 """On a scale of more whole grades, those that nobody has given are left out of what a document may get."""
 
@@ -48,6 +50,8 @@ class TopicFacts(Memory):
         self.rule = rule or GainRule()
         self._grades = grades
         self.query_ids = qrels.query_ids
+        self.complete = qrels.complete and kept is None
+        """Are documents that the judgments do not list judged non-relevant?"""
         judged = qrels.grade != POOLED_NOT_JUDGED
         in_table = [gain for _, gain in self.rule.table]
         seen = self.rule(np.maximum(qrels.grade[judged], 0.0) if grades is None else grades)
@@ -60,6 +64,11 @@ class TopicFacts(Memory):
             raise UsageError(
                 f"The gain rule gives grade 0, which means non-relevant, a gain of {self.nonrelevant_gain:g}, and "
                 f"another grade less: {least:g}. Give every other grade at least as much."
+            )
+        if self.complete and self.nonrelevant_gain > 0:
+            raise UsageError(
+                "Complete judgments do not say how many documents are non-relevant, so grade 0 cannot have a gain. "
+                "Leave out its gain, or --judgments complete (complete=True)."
             )
         if kept is not None:
             judged &= kept
@@ -139,7 +148,7 @@ class TopicFacts(Memory):
 
     @cached_property
     def judged(self) -> Ints:
-        listed: Ints = np.bincount(self._topic, minlength=len(self.query_ids))
+        listed: Ints = np.bincount(self._topic, minlength=len(self.query_ids)) + COLLECTION * self.complete
         return listed + self._unlisted + self._known(lambda known: known.judged)
 
     @cached_property
@@ -210,6 +219,7 @@ class CompletedFacts(TopicFacts):
         rule: GainRule | None = None,
     ) -> None:
         self.qrels, self.query_ids = known.qrels, range(completes.size)  # type: ignore[assignment]
+        self.complete = False
         self.rule, self.max_gain, self.nonrelevant_gain = rule or known.rule, known.max_gain, known.nonrelevant_gain
         self.grade = np.empty(0)  # that of every judgment is not known: no list is joined with these facts
         self._completed, self._completes, self._more = known, completes, more

@@ -26,12 +26,10 @@ MOST_ROWS = 30
 
 
 def fingerprints(files: Sequence[str]) -> dict[str, str]:
-    """The checksum of every file, by its name."""
     return dict(zip(map(os.path.basename, files), in_threads(checksum, files, processors()), strict=True))
 
 
 def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
-    """Say whether the folder holds this study's result for the same files, options and version."""
     try:
         return bool(json.loads((folder / "settings.json").read_text("utf-8"))["made_from"] == dict(made_from))
     except (OSError, ValueError, KeyError, TypeError):

@@ -70,7 +70,6 @@ def items_in(text: str) -> list[str]:
 
 
 def sources_in(text: str) -> list[Source]:
-    """The sources in ``Moffat and Zobel 2008, Table 3; Sakai 2007, Table 2``."""
     sources = []
     for part in text.split("; "):
         items = items_in(part)
@@ -80,7 +79,6 @@ def sources_in(text: str) -> list[Source]:
 
 
 def papers_called(text: str) -> list[Paper]:
-    """The papers that some words may mean: a key, or words of authors, year or title."""
     if text.lower() in PAPERS:
         return [PAPERS[text.lower()]]
     words = re.findall(r"\w+", _ITEM.sub(" ", text).lower())

@@ -107,7 +107,6 @@ class Reduced:
 
     @property
     def measures(self) -> list[str]:
-        """The labels of the measures."""
         return list(map(str, self.full.measures))
 
     def each(self, statistic: Callable[[rb.Scores], Floats]) -> Floats:

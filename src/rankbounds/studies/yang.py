@@ -127,7 +127,6 @@ def worst_loss(measure: rb.Measure, rho: float | str) -> float | None:
 
 
 def _band_sizes(rho: float | str) -> Any:
-    """Count how many of the 4,096 documents each band has."""
     ranking = rb.Run({"q": [str(rank) for rank in range(LENGTH)]})
     return np.unique(ranking.banded(rho).score, return_counts=True)[1][::-1]
 
@@ -225,7 +224,6 @@ def change_by_banding(
 
 
 def within(limit: float) -> str:
-    """The column that counts runs of which this share of the score is kept."""
     return f"runs_within_{100 * limit:g}%"
 
 
@@ -242,7 +240,6 @@ class Changes:
     """Axes: treatment, run, topic, measure."""
 
     def differences(self, treatment: int, measure: int) -> Floats:
-        """Before minus after for every run and topic: positive where the treatment costs something."""
         return (self.before[..., measure] - self.after[treatment, ..., measure]).ravel()
 
     def runs_within(self, treatment: int, measure: int, limit: float, alpha: float = 0.05) -> int:
@@ -251,7 +248,6 @@ class Changes:
         return int(np.count_nonzero(rb.stats.p_values(kept, "t", "greater") <= alpha))
 
     def p_values(self, measure: int, treatment: int | None = None) -> Floats:
-        """Of a two-sided paired t-test, for every pair of runs."""
         scores = self.before[..., measure] if treatment is None else self.after[treatment, ..., measure]
         first, second = np.triu_indices(len(scores), 1)
         return rb.stats.p_values(scores[first] - scores[second], "t") if first.size else np.empty(0)
@@ -285,7 +281,6 @@ class Changes:
 
 
 def _answer(rows: Rows, limit: float, alpha: float) -> str:
-    """Say which treatments lose no run more than that, by measure, and how many comparisons come out otherwise."""
     sentences = []
     for measure in dict.fromkeys(row["measure"] for row in rows):
         mine = [row for row in rows if row["measure"] == measure]

@@ -88,7 +88,6 @@ FIGURES = group_under(
 
 
 def check_format(options: Options) -> None:
-    """Settle the format, by default that of the file's ending, and reject what cannot be written."""
     words = {option.dest: option.words for option in options.declared}
     formats: Any = words.get("format", words.get("output"))
     if formats is None:

@@ -37,6 +37,12 @@ def columns(text: str) -> dict[str, str]:
     return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
+def complete(text: str) -> bool:
+    if text != "complete":
+        raise argparse.ArgumentTypeError(f'judgments are "complete", or the option is left out, not "{text}"')
+    return True
+
+
 RUNS_HELP = "runs: files, folders or patterns; name=FILE names a run; - reads stdin"
 QRELS = Option("QRELS", "judgments: a file, or ir_datasets:ID; - reads stdin")
 RUNS = Option("RUN ...", RUNS_HELP, dest="runs")
@@ -88,6 +94,16 @@ READING = group_under(
         "--raters HOW",
         "how several people's judgments become one: their mean, the majority's (of a tie the lowest), or the first",
         words=("mean", "majority", "first"),
+        about_runs=True,
+    ),
+    Option(
+        "--judgments complete",
+        "no relevant document is missing from the judgments: what they do not list is judged non-relevant",
+        False,
+        dest="complete",
+        type=complete,
+        words=("complete",),
+        everyday=True,
         about_runs=True,
     ),
     explained_by="evaluate",
@@ -159,6 +175,7 @@ def reading_from(options: Options) -> Reading:
         processors(),
         gain_rule(given.get("gain")),
         raters=given.get("raters"),
+        complete=given.get("complete", False),
     )
 
 
@@ -185,7 +202,10 @@ def runs_from(options: Options, *, repeated: bool = False) -> list[RunToRead]:
             if arguments.count(argument) > 1 and not repeated:
                 raise UsageError(f"{argument} is given twice. Leave one out, or give them names: a={path} b={path}.")
             given += [file for file in expand([path]) if repeated or file not in given]
-    return prepare_runs(options, reading.runs_to_read(given or None, qrels))
+    jobs = reading.runs_to_read(given or None, qrels)
+    if not reading.complete and any(qrels is not None and job.path == qrels for job in jobs):  # rows of both lists
+        say("if the expected documents are complete, add --judgments complete: then no document is unjudged.")
+    return prepare_runs(options, jobs)
 
 
 def prepare_runs(options: Options, jobs: Sequence[RunToRead]) -> list[RunToRead]:

@@ -84,6 +84,7 @@ class SettledLists:
         settled = np.zeros(lists.has_list.shape, dtype=bool)
         is_sum = measure.difference_argument == "weighted_sum" and not getattr(measure, "by_topic", False)
         known = not (measure.reads_judgments or measure.estimates or (measure.has_residual and not is_sum))
+        known |= lists.facts.complete and not (measure.reads_judgments or measure.estimates)
         known &= measure.list_only or assumptions.open != "collection"
         orders_are_open = assumptions.bounds == "both" or assumptions.ties not in ORDERS
         for number, batches in enumerate(lists.batches if known else ()):

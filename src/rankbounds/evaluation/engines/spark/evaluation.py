@@ -98,7 +98,7 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
             (row,) = session.read.format("binaryFile").load(path).select("content").collect()
             text = Content.decompressed(path, bytes(row[0])).text()
             lines = trec.read_lines(text, trec.qrels_layout, lenient=reading.lenient)
-            return Qrels._of_pairs(lines.pairs, lines.numbers)
+            return reading.judgments(Qrels._of_pairs(lines.pairs, lines.numbers))
         given = session.read.parquet(path)
     return reading.judgments(_table_by_topic(given, reading) if is_frame(given) else given)
 
