@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 import rankbounds as rb
-from rankbounds.comparison.replicates import sum_over_repeats
 from rankbounds.stats.significance import Resampling
 from rankbounds.stats.variance_components import Anova, Design, topics_for_reliability
 
@@ -171,57 +170,6 @@ def test_the_floor_is_that_of_run_means():
     assert row["observed_beyond"] == sum(size > row["floor"] for size in apart)
 
 
-# ---- verdicts ----
-
-
-def test_flips_by_enumeration():
-    qrels, runs = made(6, reruns=(2, 3))
-    found = rb.compare_replicates(qrels, runs, "AP", alpha=0.3)
-    scores = values(qrels, runs, "AP")
-    verdict, lead = {}, {}
-    for a, b in itertools.product(range(2), range(2, 5)):
-        apart = scores[:, a] - scores[:, b]
-        flips = np.array(list(itertools.product([-1, 1], repeat=8)))
-        p = np.mean(np.abs(flips @ apart) >= abs(apart.sum()) - 1e-12)
-        lead[a, b] = int(np.sign(round(apart.mean(), 12)))
-        verdict[a, b] = lead[a, b] if p < 0.3 else 0
-    repeated = [
-        (one, other)
-        for one, other in itertools.permutations(verdict, 2)
-        if all(x != y for x, y in zip(one, other, strict=True))
-    ]  # fmt: skip
-    row = found.flips[0]
-    assert row["outcomes"] == len(verdict) == 6
-    assert row["verdict_flips"] == pytest.approx(np.mean([verdict[one] != verdict[other] for one, other in repeated]))
-    assert row["winner_flips"] == pytest.approx(np.mean([lead[one] != lead[other] for one, other in repeated]))
-    assert row["reversals"] == pytest.approx(np.mean([verdict[one] * verdict[other] < 0 for one, other in repeated]))
-    pair = found.pairs[0]
-    shares = [np.mean([value == wanted for value in verdict.values()]) for wanted in (-1, 1, 0)]
-    assert [pair[name] for name in ("better", "worse", "no_difference")] == pytest.approx(shares)
-    assert row["rerun_pairs"] == 1 + 3
-
-
-def test_two_outcomes_differ_in_every_rerun():
-    generator = np.random.default_rng(0)
-    for shape in ((1, 1), (2, 3), (1, 4), (3, 2)):
-        one, other = generator.random((2, *shape))
-        expected = 0.0
-        for x, y in itertools.permutations(np.ndindex(shape), 2):
-            if all(a != b for a, b, size in zip(x, y, shape, strict=True) if size > 1):
-                expected += one[x] * other[y]
-        assert sum_over_repeats(one, other) == pytest.approx(expected)
-
-
-def test_many_tests_are_drawn(monkeypatch):
-    qrels, runs = made(6, reruns=(2, 2, 2, 2))
-    whole = rb.compare_replicates(qrels, runs, "AP")
-    assert whole.flips[0]["pairs_of_systems"] == 6
-    monkeypatch.setattr("rankbounds.comparison.replicates.MOST_TESTS", 13)
-    part = rb.compare_replicates(qrels, runs, "AP")
-    assert part.flips[0]["pairs_of_systems"] == 3
-    assert all(row in whole.pairs for row in part.pairs)
-
-
 # ---- reliability ----
 
 
@@ -261,13 +209,12 @@ def test_one_system_and_deterministic_reruns():
     qrels, runs = made(1, reruns=(3,))
     found = rb.compare_replicates(qrels, runs, "AP")
     assert [row["part"] for row in found.components] == ["topic", "rerun", "topic x rerun"]
-    assert (found.reliability, found.plan, found.pairs) == ([], [], [])
+    assert (found.reliability, found.plan) == ([], [])
     same = {"a#1": runs["s0#0"], "a#2": runs["s0#0"], "b": runs["s0#1"]}
     found = rb.compare_replicates(qrels, same, "AP")
     assert (found.floors[0]["floor"], found.floors[0]["observed_largest"]) == (None, 0)
     assert {row["ci_high"] for row in found.components if "rerun" in row["part"]} == {None}
     assert {row["variance"] for row in found.components if "rerun" in row["part"]} == {0}
-    assert found.flips[0]["verdict_flips"] == 0
     floors = dict(found.parts())[next(caption for caption, _ in found.parts() if caption.startswith("The noise floor"))]
     assert floors.rows[0][floors.header.index("floor")] == "-"
 
@@ -310,7 +257,7 @@ def test_json_of_the_command_is_what_python_returns(command, files):
     assert (code, err) == (0, "")
     told = json.loads(out)
     expected = rb.compare_replicates(qrels, runs, ["AP", "P@3"])
-    for name in ("components", "floors", "flips", "pairs", "reliability", "plan", "settings"):
+    for name in ("components", "floors", "reliability", "plan", "settings"):
         assert told[name] == json.loads(json.dumps(getattr(expected, name))), name
     assert told["words"] == expected.words()
 
@@ -330,7 +277,6 @@ def test_what_cannot_be_is_one_sentence(command, files):
         (["--replicates", "("], "not a regular expression"),
         (["--reliability", "1"], "between 0 and 1"),
         (["--confidence", "0"], "between 0 and 1"),
-        (["--alpha", "1"], "alpha"),
     ):
         code, out, err = command("replicates", qrels, runs, *arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
@@ -343,7 +289,7 @@ def test_what_cannot_be_is_one_sentence(command, files):
 def test_notebooks_show_it_and_frames_hold_it():
     qrels, runs = made(0)
     found = rb.compare_replicates(qrels, runs, "AP")
-    assert found._repr_html_().count("<table ") == 5
+    assert found._repr_html_().count("<table ") == 4
     assert found.to_polars().height == found.to_pandas().shape[0] == len(found.rows()) == 5
     assert repr(found).startswith("3 systems, 3 runs of each, 8 topics.")
 

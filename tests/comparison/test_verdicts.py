@@ -384,7 +384,7 @@ class TestNotebook:
     def test_means_know_how_many_topics_they_are_over(self, tmp_path):
         scores = rb.evaluate(QRELS, [BM25, DENSE], "AP")
         assert "Means over 24 topics." in scores._repr_html_()
-        assert scores.mean()._repr_html_() == scores._repr_html_()
+        assert ">95% (topics)<" in scores.mean()._repr_html_()  # with one measure there is room for it
         scores.mean().save(tmp_path / "means.json")
         assert Scores.load(tmp_path / "means.json") == scores.mean()
 

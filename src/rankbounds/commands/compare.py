@@ -152,7 +152,7 @@ def run_compare(options: Options) -> int:
     output.write_text(options, answer.render())
     if answer.gate is None:
         return 0
-    if options.by:
+    if options.by and any(each.of_change and not each.sliced for each in conditions):
         say(f"The gate is about all {len(scores.query_ids)} topics together, and not about the slices.")
     if options.format != "table" or options.output:  # (the table begins with it)
         for line in answer.gate.lines():
@@ -222,6 +222,8 @@ class Answer:
         if self.gate is not None:
             answer, code = self.gate.answer, self.gate.exit_code
             content["gate"] = {"answer": answer, "exit_code": code, "conditions": self.gate.rows()}
+            if by_slice := self.gate.slices():
+                content["gate"]["slices"] = by_slice.rows()
         content |= {"fingerprint": self.fingerprint} if self.fingerprint else {}
         return content | ({"model_labels": list(self.rests)} if self.rests else {})
 

@@ -9,6 +9,7 @@ from rankbounds.commands import command
 from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import progress_on_terminal
 from rankbounds.commands.console.options import Option, Options, call, everyday, whole
+from rankbounds.errors import UsageError
 from rankbounds.tables import in_prose, json_of
 
 
@@ -111,7 +112,6 @@ def run_collections(options: Options) -> None:
         [0.8, 0.9, 0.95],
         type=output.numbers,
     ),
-    scoring.ALPHA,
     scoring.CONFIDENCE,
     *scoring.resampling(),
     *scoring.ASSUMING_NO_BOUNDS,
@@ -125,7 +125,7 @@ def run_replicates(options: Options) -> Any:
 
     Runs named name#1, name#2 are reruns of one system (--replicates REGEX for other names; name#1=FILE names a file).
     The spread of scores is split into topics, systems and reruns; the output says how much two runs of one system
-    differ (the A/A floor), how often verdicts flip, and how many topics and reruns a reliable order of systems needs.
+    differ (the A/A floor), and how many topics and reruns a reliable order of systems needs.
     """
     from rankbounds.comparison.replicates import compare_replicates
 
@@ -208,6 +208,7 @@ def run_similarity(options: Options) -> None:
             type=float,
         ),
     ),
+    replace(scoring.BY, help="plan a gate on every slice: a file of query and class, or the mark in ids (/)"),
     scoring.measures(("nDCG@10",)),
     scoring.ALPHA,
     scoring.CLUSTERS,
@@ -231,4 +232,10 @@ def run_topics(options: Options) -> Any:
     if options.qrels is not None or options.scores:
         options.measures = options.measures or ["nDCG@10"]
         pilot = scoring.evaluate_from(options)
+    if options.by:
+        if options.difference is not None or options.deviation is not None or options.clusters:
+            raise UsageError("--by plans a gate on slices from --margin and a pilot, without other options of a plan.")
+        from rankbounds.comparison.gate.sliced import plan_slices
+
+        return call(options, plan_slices, pilot)
     return call(options, plan_topics, pilot)

@@ -61,7 +61,6 @@ class Compared:
 
     @property
     def clusters(self) -> Clusters | None:
-        """Which topics belong together, where tests and intervals are by cluster."""
         return cast("Clusters | None", self.question.clusters)
 
     @property
@@ -73,7 +72,6 @@ class Compared:
         return self.scores.runs
 
     def pair_rows(self, *, probabilities: bool = True) -> list[dict[str, Any]]:
-        """List the rows of pairs, optionally without slow ``probabilities``."""
         first, second = self.tested.first, self.tested.second
         known = {**self.tested.numbers, **self.certain}
         if probabilities:
@@ -121,7 +119,6 @@ class Compared:
         return {"certain_low": low, "certain_high": high, "certain": attained}
 
     def certain_merits(self) -> Floats:
-        """Return the least and the greatest advantage of the first run over all judgments, by measure and pair."""
         ends = zip(self.certain["certain_low"], self.certain["certain_high"], self.measures, strict=True)
         return np.stack([merit_of_range(*of_measure) for of_measure in ends], axis=1)
 
@@ -134,7 +131,6 @@ class Compared:
 
     @cached_property
     def turned(self) -> Flags:
-        """Mark, by measure and pair, rows and sentences that show the second run minus the first."""
         return turned(self.leads, len(self.runs), self.settings["baseline"])
 
     @property
@@ -143,19 +139,16 @@ class Compared:
 
     @property
     def sides(self) -> Ints:
-        """The run and the one it is held against, by measure and pair."""
         first, second = self.tested.first, self.tested.second
         return np.stack([np.where(self.turned, second, first), np.where(self.turned, first, second)])
 
     @property
     def shown(self) -> Flags:
-        """Mark, by measure and pair, a shown difference (or equivalence, if tested)."""
         numbers, alpha = self.tested.numbers, self.settings["alpha"]
         return numbers["p_adjusted"] < alpha if self.of_equivalence else separated(numbers, self.leads, alpha)
 
     @cached_property
     def verdicts(self) -> Ints:
-        """By measure and pair, the place in ``VERDICTS``."""
         if self.of_equivalence:
             names = ("equivalent", "equivalent as judged", "equivalence not shown")
             sure, as_judged, not_shown = map(VERDICTS.index, names)
@@ -165,13 +158,11 @@ class Compared:
 
     @property
     def equivalent_whatever_judged(self) -> Flags:
-        """Mark, by measure and pair, differences that stay within the margin however documents are judged."""
         margin = np.nan if self.settings["margin"] is None else self.settings["margin"]
         return (self.certain["certain_low"] > -margin) & (self.certain["certain_high"] < margin)
 
     @cached_property
     def parts(self) -> list[Compared]:
-        """The comparison by each measure alone, to compute slow parts on demand."""
         return [self] if len(self.measures) == 1 else list(map(self._part, range(len(self.measures))))
 
     def _part(self, at: int) -> Compared:
@@ -220,7 +211,6 @@ class Compared:
 
     @cached_property
     def unpooled(self) -> Flags:
-        """Mark, by measure and run, too few judged documents for probabilities."""
         few_judged = np.zeros((len(self.measures), len(self.runs)), dtype=bool)
         for at, measure in enumerate(self.measures):
             if self.evidence is not None and self.evidence.chances(measure) is not None:
@@ -229,24 +219,20 @@ class Compared:
 
     @cached_property
     def missing(self) -> Ints:
-        """Return how many topics each run lacks; they count as empty lists."""
         counted = self.scores.run_notes if self.scores.topics == "judged" else []
         return np.array([len(noted.missing) for noted in counted] or [0] * len(self.runs))
 
     @property
     def strange(self) -> Flags:
-        """Flag each run none of whose documents is judged for any topic."""
         noted = self.scores.run_notes
         return np.array([bool(one.strange_documents) for one in noted] or [False] * len(self.runs))
 
     def row(self, measure: str | Measure, pair: tuple[str, str]) -> dict[str, float]:
-        """Return the numbers of a run and one that it is held against, by one measure; NaN: unknown."""
         part, runs = self.parts[measure_place(self.measures, measure)], self.pair(*pair)
         known = replace(part.tested, numbers={**part.tested.numbers, **part.certain}).get(*runs)
         return {name: float(column[0]) for name, column in known.items()}
 
     def pair(self, a: str, b: str) -> tuple[int, int]:
-        """Find the numbers of two runs that were compared."""
         one, other = (run_number(self.runs, name) for name in (a, b))
         if one == other:
             raise UsageError(f'A run cannot be compared with itself ("{a}").')
@@ -258,7 +244,6 @@ class Compared:
         return np.array([row["mean"] for row in self.system_rows], dtype=np.float64).reshape(len(self.measures), -1)
 
     def letters(self, at: int, runs: Sequence[str]) -> Sequence[str | None]:
-        """Return letters of some runs that two share unless they are shown to differ by one measure."""
         numbers = [self.runs.index(run) for run in runs]
         first, second = pairs_against(self.runs, None)
         kept = np.isin(first, numbers) & np.isin(second, numbers)
@@ -277,7 +262,6 @@ class Compared:
 
 
 def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: Evidence | None) -> Ints:
-    """Return on how many topics each pair can differ by one measure at most, whatever is judged."""
     measure, topics = scores.measures[place], scores.value.shape[1]
     if evidence is not None:
         return evidence.topics_that_can_differ(measure, first, second)
@@ -290,7 +274,6 @@ def can_differ(scores: Scores, place: int, first: Ints, second: Ints, evidence: 
 
 
 def only_unretrieved_left(evidence: Evidence | None, scores: Scores, measure: Measure, runs: Ints) -> Flags:
-    """Mark the runs whose documents that count are all judged, where relevant ones that nobody retrieved count too."""
     judged = np.zeros(len(scores.runs), dtype=bool)
     if evidence is None or not _evidence_applies(evidence, scores):
         return judged
@@ -306,7 +289,6 @@ def only_unretrieved_left(evidence: Evidence | None, scores: Scores, measure: Me
 
 
 def _evidence_applies(evidence: Evidence, scores: Scores) -> bool:
-    """Are values those of judged documents in one order, on the evidence's runs and topics?"""
     assumptions = evidence.assumptions
     return (
         assumptions.ties in ORDERS

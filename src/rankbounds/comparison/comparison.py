@@ -164,7 +164,6 @@ def compare_scores(
     among: Sequence[str] | None = None,
     evidence: Evidence | None = None,
 ) -> Comparison:
-    """Compare scores as ``compare`` does; ``evidence`` are the judgments and runs, if known."""
     asked = question or Question()
     testing.check_tests(asked, scores.runs, [TOST])
     check_means(scores.measures)
@@ -207,7 +206,6 @@ def compare_scores(
 def _system_rows(
     scores: Scores, tested: Pairs, lead: Floats, shown: Flags, clusters: Clusters | None, settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Build a row per measure and run; letters and ranks if all pairs were tested for differences."""
     mean = scores.mean(settings["confidence"], clusters)
     lettered = settings["baseline"] is None and find_test(settings["test"]).of_difference
     names = ("group", "rank", "rank_low", "rank_high")
@@ -232,7 +230,6 @@ def _system_rows(
 
 
 def _place_systems(merits: Floats, first: Ints, second: Ints, lead: Floats, shown: Flags) -> list[Any]:
-    """Give each run its letters, rank and rank interval."""
     ends = rank_intervals.places(merits.size, first, second, lead, shown)
     letters = group_letters(merits, first, second, shown)
     return [letters, *(part.tolist() for part in (rank_intervals.observed_places(merits), *ends))]

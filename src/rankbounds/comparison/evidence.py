@@ -107,7 +107,6 @@ class Evidence:
         preparation: Preparation | None = None,
         **options: Unpack[Options],
     ) -> Evidence:
-        """Read everything that ``evaluate`` takes for judgments and runs, with its options; each file is read once."""
         assumed, reading = chosen_options(options)
         assumptions = assumptions or assumed
         reading = replace(reading, threads=options.get("threads") or worth_starting(), gain=assumptions.gain)
@@ -117,7 +116,6 @@ class Evidence:
         return evidence
 
     def filter(self, names: Sequence[str]) -> Evidence:
-        """Keep some of the runs."""
         if list(names) == self.names:
             return self
         chosen = copy(self)
@@ -143,7 +141,6 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """Score the runs as ``evaluate`` does; ``observe`` gets each run's number and batches of rankings."""
         chosen = tuple(parse_measures(measures))
         if observe is None and ("scores", chosen) in self._made:
             known: Scores = self._made["scores", chosen]
@@ -154,7 +151,6 @@ class Evidence:
         return self._score(chosen, progress, observe)
 
     def compare(self, measures: MeasuresLike, **how: Unpack[TestingOptions]) -> Comparison:
-        """Compare all pairs of the runs; options are those of ``rankbounds.compare``."""
         from rankbounds.comparison.comparison import compare_scores
 
         return compare_scores(self.scores(measures), Question(**how, assumptions=self.assumptions), evidence=self)
@@ -165,7 +161,6 @@ class Evidence:
         progress: Callable[[int, int], None] | None = None,
         observe: Callable[[int, Rankings], None] | None = None,
     ) -> Scores:
-        """Read every run's lists once, for scores and the effect of ties."""
         self.qrels.pairs.index  # noqa: B018 (built once, before threads share it)
         ends = np.full((2, len(self.runs), len(self.facts.query_ids), len(measures)), np.nan)
         untied = np.zeros(ends.shape[1:], dtype=bool)
@@ -195,7 +190,6 @@ class Evidence:
         return scores
 
     def over_ties(self, measures: Sequence[Measure]) -> Floats:
-        """The least and the greatest mean over all orders of ties, by run and measure; NaN: unknown."""
         if any(("ties", measure) not in self._made for measure in measures):
             self._score(tuple(measures))
         return np.stack([self._made["ties", measure] for measure in measures], axis=-1)
@@ -286,7 +280,6 @@ class Evidence:
         return self._once("chances", measure, make=estimate)
 
     def pair(self, a: int, b: int) -> Evidence:
-        """Keep two runs, whose lists are not read again."""
         if (a, b) == (0, len(self.runs) - 1) == (0, 1):
             return self
 
@@ -321,7 +314,6 @@ class Evidence:
 
     @property
     def origin(self) -> Origin:
-        """Sums of the judgments and runs, and the settings."""
         held = self.qrels, self.assumptions, self.preparation, self.runs
         return self._once("origin", make=lambda: origin_of(*held))
 
@@ -335,7 +327,6 @@ class Evidence:
 
     @property
     def unknown(self) -> str:
-        """Why the judgments do not show how likely unjudged documents are relevant; empty where they do."""
         return self._models.unknown
 
     @property
@@ -365,7 +356,6 @@ class Evidence:
         return self._once("models", make=lambda: self._estimated.or_even(RBP()))
 
     def topics_that_can_differ(self, measure: Measure, first: Ints, second: Ints) -> Ints:
-        """Count the topics on which each pair can differ at most over all judgments."""
         lists = self.shared_lists()
         can = np.zeros(first.size, dtype=np.int64)
         for of_topic in topic_bounds(lists, measure, self.assumptions, (first, second)):
@@ -374,7 +364,6 @@ class Evidence:
         return can
 
     def unjudged_documents(self, measure: Measure, runs: Sequence[int]) -> int:
-        """Count the unjudged documents of these runs on judged topics, to the measure's depth."""
         chosen, batches = [self.runs[number] for number in runs], [self._batches(number) for number in runs]
         depth = np.inf if measure.cutoff is None else measure.cutoff
         found = RetrievedDocuments.in_lists(
@@ -385,7 +374,6 @@ class Evidence:
     # ---- two runs ----
 
     def lead_changes(self, measure: Measure, a: int, b: int) -> list[tuple[float, str, str]] | None:
-        """Find where the lead changes over p: p, the leader below, the leader above. None if not applicable."""
         if not isinstance(measure, RBP) or measure.by_topic or self.assumptions.ties not in ORDERS:
             return None
         from rankbounds.rbp.crossings import lead_changes
@@ -396,7 +384,6 @@ class Evidence:
     def to_judge(
         self, measure: Measure, pair: tuple[int, int] | None = None, budget: int = JUDGMENTS, *, likely: bool = False
     ) -> JudgingPlan | SettlingPlan | None:
-        """Plan judgments as ``judge_next`` does, for two runs or all; None where that would take long or is unknown."""
         condensed = self.assumptions.unjudged.name == "condensed"
         if self.assumptions.ties not in ORDERS or condensed or not self._few_rows or not follows_grades(measure):
             return None

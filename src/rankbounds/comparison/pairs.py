@@ -48,7 +48,6 @@ _OPPOSITE = {"better": "worse", "worse": "better"}
 
 
 def turn(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Swap the two sides of pairs, or of one row."""
     swapped = dict(pair) | {name: pair[other] for name, other in SWAPPED.items() if other in pair}
     swapped |= {name: 0.0 - pair[other] for name, other in NEGATED.items() if pair.get(other) is not None}
     if "verdict" in pair:
@@ -77,7 +76,6 @@ class Pairs:
         return np.asarray(place[first, second])
 
     def get(self, first: Any, second: Any) -> dict[str, Any]:
-        """Return the numbers of these pairs, all of which are here: ``first`` minus ``second``."""
         places = self.places(first, second)
         numbers = {name: column[..., places] for name, column in self.numbers.items()}
         around, is_turned = turn(numbers), self.first[places] != first
@@ -92,7 +90,6 @@ class Pairs:
 
 
 def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints]:
-    """List the two sides of all pairs, the later run and the earlier, or each other run and the baseline."""
     if baseline is None:
         earlier, later = significance.pairs_of(len(runs))
         return later, earlier
@@ -109,7 +106,6 @@ def turned(leads: Floats, runs: int, baseline: str | None) -> Flags:
 def pair_numbers(
     values: Floats, first: Ints, second: Ints, measure: Measure, question: Question, clusters: Clusters | None = None
 ) -> dict[str, Floats]:
-    """Compute what the scores of one measure, by run and topic, say of each pair: the first minus the second."""
     parts = [
         _some_numbers(values, first[some], second[some], measure, question, clusters)
         for some in significance.chunks(first.size, values.shape[-1])
@@ -155,7 +151,6 @@ def _some_numbers(
 
 
 def _favours_worse_mean(gains: Floats, lead: Floats, p_value: Floats, question: Question) -> Floats:
-    """Return 1 for pairs where the test favours the run of the worse mean, as sign and rank tests can; else 0."""
     favoured = np.zeros(lead.size)
     if not find_test(question.test).of_mean:
         asked = np.flatnonzero((p_value < question.alpha) & (lead != 0))
@@ -167,7 +162,6 @@ def _favours_worse_mean(gains: Floats, lead: Floats, p_value: Floats, question: 
 
 
 def carrying(differences: Floats) -> Ints:
-    """Count the fewest topics of each row that hold half of all differences; none if one is infinite."""
     size = np.sort(np.abs(np.where(np.isfinite(differences), differences, 0.0)), axis=-1)[..., ::-1]
     covered = np.cumsum(size, axis=-1)
     return np.count_nonzero(covered < covered[..., -1:] / 2, axis=-1) + 1
@@ -197,18 +191,15 @@ def run_number(runs: Sequence[str], name: str) -> int:
 
 
 def separated(numbers: Mapping[str, Floats], lead: Floats, alpha: float) -> Flags:
-    """Mark pairs that differ by the corrected p, except for equal means and tests that favour the worse mean."""
     return (numbers["p_adjusted"] < alpha) & (lead != 0) & (numbers["opposed"] == 0)
 
 
 def verdicts(lead: Floats, shown: Flags, low: Floats, high: Floats) -> Ints:
-    """Return every pair's verdict by its place in ``VERDICTS``; ``shown``: by the test."""
     settled = np.where(lead > 0, low > 0, high < 0)
     return np.where(shown, np.where(lead > 0, 1, 3) + ~settled, 0)
 
 
 def build_rows(**columns: Any) -> list[dict[str, Any]]:
-    """Build a dict per row from lists and arrays, with None for NaN; other values are repeated."""
     size = next(len(column) for column in columns.values() if isinstance(column, list | np.ndarray))
     spread = [column if isinstance(column, list | np.ndarray) else [column] * size for column in columns.values()]
     return plain_rows(list(columns), *spread)

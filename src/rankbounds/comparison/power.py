@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def must_differ(settings: Mapping[str, Any]) -> int | None:
-    """Return on how many topics a pair must differ for p < alpha; 0: no number suffices. None: unknown for the test."""
     if not find_test(settings["test"]).of_difference:
         return None
     how = {name: settings[name] for name in ("test", "alpha", "alternative", "resamples")}
@@ -37,12 +36,10 @@ def must_differ(settings: Mapping[str, Any]) -> int | None:
 
 
 def sampled(settings: Mapping[str, Any]) -> int:
-    """Count what is sampled: the clusters, or the topics where there are none."""
     return int(settings["clusters"] or settings["topics"])
 
 
 def detectable_differences(comparison: Compared, power: float) -> Floats:
-    """Return the true differences that a t test finds with this power; infinite beyond the measure's range."""
     scores = comparison.scores
     effect = minimum_detectable_effect(1.0, sampled(comparison.settings), comparison.settings["alpha"], power)
     with np.errstate(invalid="ignore"):  # where so few topics find nothing
@@ -54,7 +51,6 @@ def detectable_differences(comparison: Compared, power: float) -> Floats:
 
 
 def topics_needed(comparison: Compared, power: float) -> Floats:
-    """Return how many topics find differences like these, or rule out the margin; 0: no realistic number."""
     known, settings = comparison.tested.numbers, comparison.settings
     if comparison.of_equivalence:
         moments = known["difference"], known["deviation"]

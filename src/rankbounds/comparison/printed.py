@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def measure_table(comparison: Comparison, *, brief: bool = False) -> Table:
-    """Show two runs with a row per measure: the second minus the first; ``brief``: without what a sentence says."""
     rows = [_with_means(part)[0] for part in comparison.parts]
     columns = [Column("measure"), *verdict_columns("difference", comparison.numbers)]
     columns += [Column("mean", rows[0]["run"]), Column("mean_against", rows[0]["against"], of="mean")]
@@ -33,7 +32,6 @@ def _with_means(part: Comparison) -> list[dict[str, Any]]:
 
 
 def shown_parts(comparison: Comparison, top: int | None = None, *, explain: bool = False) -> list[str | Table]:
-    """Return the sentences and tables that are printed, the answer first; settled things only to ``explain``."""
     first, settings, count = comparison.parts[0], comparison.settings, len(comparison.runs)
     if count == 2:
         table, agreement = measure_table(comparison, brief=not explain), comparison.agreement()
@@ -65,7 +63,6 @@ def shown_parts(comparison: Comparison, top: int | None = None, *, explain: bool
 
 
 def _legend(parts: Sequence[str | Table], tested: str) -> str:
-    """Explain what the tables say of significance."""
     shown = {heading for part in parts if isinstance(part, Table) for heading in part.header}
     said = {
         "group": f"group: runs that share a letter are not shown to differ ({tested}).",
@@ -101,6 +98,5 @@ def pair_table(
 
 
 def tables(comparison: Comparison, measure: str | Measure, top: int | None = None) -> list[Table]:
-    """Show the leaderboard, or its ``top``, and the pairs if there are few or a baseline."""
     few = len(comparison.runs) <= FEW_RUNS or comparison.settings.get("baseline") is not None
     return [comparison.table(measure, top), *([pair_table(comparison, measure, top=top)] if few else [])]

@@ -1,16 +1,11 @@
-"""The noise floor, from reruns of the same systems.
-
-It gives the sources of the spread of scores (``variance_components``), by how much two runs of one system differ (the
-A/A floor), how often a verdict changes when an experiment is repeated, and how many topics and reruns make the order of
-systems reliable.
-"""
+"""The noise floor, from reruns of the same systems, and how many topics and reruns make their order reliable."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,16 +18,12 @@ from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
 from rankbounds.evaluation.score_differences import (
     TOLERANCE,
-    differences,
     limits_of_differences,
-    mean_difference,
-    merit,
 )
 from rankbounds.measures import Measure
 from rankbounds.phrases import some
 from rankbounds.results import CaptionedTables, Column, build_table, count, interval
-from rankbounds.stats.power import check_level
-from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite, p_values
+from rankbounds.stats.significance import RESAMPLES, Resampling, check_finite
 from rankbounds.stats.variance_components import NAMES, Anova, Design, topics_for_reliability
 from rankbounds.tables import Table, number, plain
 
@@ -45,10 +36,8 @@ PATTERN = "#[^#]*$"
 """What marks a rerun in a name: ``bm25#1``, ``bm25#2``."""
 RERUNS = (1, 2, 3, 5, 10)
 """The numbers of runs per system that plans are made for."""
-MOST_TESTS = 20_000
-"""For more pairs of reruns, verdicts of systems drawn at random are looked at."""
 RELIABILITIES = (0.8, 0.9, 0.95)
-PARTS = ("components", "floors", "flips", "pairs", "reliability", "plan")
+PARTS = ("components", "floors", "reliability", "plan")
 
 
 def _share(name: str, heading: str = "") -> Column:
@@ -72,15 +61,6 @@ COLUMNS = {
         Column("observed_beyond", "beyond it"),
         Column("observed_largest", "largest"),
     ),
-    "flips": (
-        MEASURE,
-        _share("verdict_flips", "another verdict"),
-        _share("winner_flips", "another leader"),
-        _share("reversals", "opposite verdict"),
-        Column("outcomes"),
-        Column("rerun_pairs", "pairs of reruns"),
-        Column("rerun_alarms", "called different"),
-    ),
     "reliability": (
         MEASURE,
         *map(Column, ("topics", "reruns")),
@@ -101,8 +81,6 @@ CAPTIONS = {
     "which take effects to be normally distributed):",
     "floors": "The noise floor: two means that differ only by a rerun lie within it in {confidence:.0%} of cases (t "
     "distribution), and as observed (- where all that were observed are equal):",
-    "flips": "How often a repeated comparison of two systems ends otherwise (t test of two runs, level {alpha:g}), and "
-    "how often two runs of one system are called different ({alpha:.0%} are expected by chance):",
     "reliability": "Which share of the variance of means is due to the systems, with the topics at hand:",
     "plan": "Topics needed for a reliable order of the systems, by the number of runs of each (- where "
     "no number is enough; {confidence:.0%} intervals):",
@@ -122,11 +100,6 @@ class Replicates(CaptionedTables):
     floors : list of dict
         How far apart two means lie that differ only by a rerun, at the confidence asked for, and as observed. None
         where all that were observed are equal.
-    flips : list of dict
-        How often a repeated experiment gives another verdict (better, worse, no difference shown), another winner, or
-        two contradicting significant verdicts; and how often two runs of one system are called different.
-    pairs : list of dict
-        The same for each pair of systems.
     reliability : list of dict
         Of the order of systems (the generalisability coefficient) and of their scores (the index of dependability), for
         the topics and reruns at hand.
@@ -138,29 +111,23 @@ class Replicates(CaptionedTables):
 
     components: list[dict[str, Any]]
     floors: list[dict[str, Any]]
-    flips: list[dict[str, Any]]
-    pairs: list[dict[str, Any]]
     reliability: list[dict[str, Any]]
     plan: list[dict[str, Any]]
 
     @property
     def measures(self) -> list[str]:
-        """The labels of the measures."""
         return list(dict.fromkeys(row["measure"] for row in self.components))
 
     def rows(self) -> list[dict[str, Any]]:
-        """List the rows of ``components``."""
         return self.components
 
     def words(self) -> str:
-        """Return how many systems, runs and topics there are."""
         several = self.settings["runs_of_system"].values()
         least, most = min(several), max(several)
         each = f"{f'{least} to ' * (least < most)}{_several(most, 'run')} of each"
         return f"{_several(self.settings['systems'], 'system')}, {each}, {self.settings['topics']} topics.\n"
 
     def parts(self) -> list[tuple[str, Table]]:
-        """Show the tables that have rows, each with the sentence that introduces it."""
         named = {name: getattr(self, name) for name in COLUMNS}
         return [
             (CAPTIONS[name].format(**self.settings), build_table(rows, COLUMNS[name]))
@@ -180,7 +147,6 @@ def compare_replicates(
     *,
     pattern: str = PATTERN,
     reliability: float | Sequence[float] = RELIABILITIES,
-    alpha: float = 0.05,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -201,24 +167,23 @@ def compare_replicates(
         group if there is one. ``bm25#1`` and ``bm25#2`` are reruns of bm25.
     reliability : float or several
         The generalisability coefficients of the order of systems for which to count topics.
-    alpha, confidence : float
-        The level of verdicts, and that of intervals and of the A/A floor.
+    confidence : float
+        Of intervals and of the A/A floor.
     resamples, seed : int
-        For tests and intervals that resample.
+        For intervals that resample.
     **options
         Assumptions and reading options of ``evaluate``: ``ties=``, ``unjudged=``, ``gain=``, ``columns=``, ...
 
     Returns
     -------
     Replicates
-        Rows of ``components``, ``floors``, ``flips``, ``pairs``, ``reliability`` and ``plan``, and ``words()``.
+        Rows of ``components``, ``floors``, ``reliability`` and ``plan``, and ``words()``.
 
     Notes
     -----
     Variances are unbiased for any numbers of reruns; estimates below 0 count as 0. Their intervals use draws from
     chi-square distributions (generalised confidence intervals): exact for one mean square and approximate otherwise,
-    for normal effects. The A/A floor is from the t distribution, so few reruns make it large. Verdicts are those of the
-    paired t test of two runs alone.
+    for normal effects. The A/A floor is from the t distribution, so few reruns make it large.
 
     Examples
     --------
@@ -233,7 +198,6 @@ def compare_replicates(
     >>> round(found.floors[0]["floor"], 4)
     0.3586
     """
-    check_level(alpha)
     check_share("confidence", confidence)
     wanted = [reliability] if isinstance(reliability, int | float) else list(reliability)
     for level in wanted:
@@ -256,7 +220,7 @@ def compare_replicates(
     settings: dict[str, Any] = {
         "topics": len(scores.query_ids), "systems": len(systems), "runs": len(scores.runs),
         "runs_of_system": dict(zip(systems, np.bincount(system).tolist(), strict=True)), "pattern": pattern,
-        "alpha": alpha, "confidence": confidence, "resamples": resamples, "seed": seed,
+        "confidence": confidence, "resamples": resamples, "seed": seed,
     }  # fmt: skip
     parts: dict[str, list[dict[str, Any]]] = {name: [] for name in PARTS}
     for place, measure in enumerate(scores.measures):
@@ -264,12 +228,9 @@ def compare_replicates(
         check_finite(values, "an analysis of variance", measure)
         anova = Anova(values, system)
         drawn = anova.drawn_variances(resampling)
-        flips, pairs = flip_rows(values, systems, system, measure, alpha, resampling)
         parts_of = {
             "components": component_rows(anova, drawn, confidence),
             "floors": [floor_row(values, system, measure, confidence)],
-            "flips": [flips],
-            "pairs": pairs,
         }
         if len(systems) > 1:
             at_hand = Design(settings["topics"], max(1, round(anova.reruns)))
@@ -281,7 +242,6 @@ def compare_replicates(
 
 
 def _system_name(name: str, marks: re.Pattern[str]) -> str:
-    """Return a run's system: the first group of the pattern, or the name without the match."""
     found = marks.search(name)
     if found is None:
         return name
@@ -293,7 +253,6 @@ def _system_name(name: str, marks: re.Pattern[str]) -> str:
 
 
 def _ends(drawn: Floats, confidence: float) -> list[Any]:
-    """Return the interval of draws; None if infinite, unknown, or all 0: then nothing was seen to vary."""
     known = drawn[~np.isnan(drawn)]
     if not known.any():
         return [None, None]
@@ -314,7 +273,6 @@ def component_rows(anova: Anova, drawn: Mapping[str, Floats], confidence: float)
 
 
 def floor_row(scores: Floats, system: Ints, measure: Measure, confidence: float) -> dict[str, Any]:
-    """Compute how far apart means lie that differ by a rerun."""
     from scipy import stats
 
     means = scores.mean(axis=0)
@@ -335,83 +293,7 @@ def floor_row(scores: Floats, system: Ints, measure: Measure, confidence: float)
     }  # fmt: skip
 
 
-def flip_rows(
-    scores: Floats, systems: Sequence[str], system: Ints, measure: Measure, alpha: float, resampling: Resampling
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Count how often repeated experiments disagree, over all pairs and for each."""
-    by_run = scores.T
-    members = [np.flatnonzero(system == number) for number in range(len(systems))]
-    tested = _pairs_to_test(members, resampling)
-    reruns = [(runs[[one]], runs[[other]]) for runs in members for one, other in combinations(range(runs.size), 2)]
-    of_systems, of_reruns = (
-        _outcomes(by_run, sides, measure, alpha, resampling)
-        for sides in ([(members[a], members[b]) for a, b in tested], reruns[:MOST_TESTS])
-    )
-    pairs: list[dict[str, Any]] = []
-    totals = np.zeros(4)
-    for (a, b), (lead, verdict) in zip(tested, of_systems, strict=True):
-        cases = sum_over_repeats(np.ones(lead.shape))
-        if not cases:
-            continue
-        better, worse, none = ((verdict == value).astype(np.float64) for value in (1, -1, 0))
-        agreeing = sum(map(sum_over_repeats, (better, worse, none)))
-        leading = sum(sum_over_repeats((lead == value).astype(np.float64)) for value in (-1, 0, 1))
-        totals += (cases, cases - agreeing, cases - leading, 2 * sum_over_repeats(better, worse))
-        if len(systems) == 2 or lead.sum() <= 0:  # (candidate against baseline, as in pairs of runs)
-            a, b, better, worse = b, a, worse, better
-        row = {"run": systems[a], "against": systems[b], "outcomes": lead.size}
-        row |= {"better": float(better.mean()), "worse": float(worse.mean()), "no_difference": float(none.mean())}
-        pairs.append(row | {"verdict_flips": 1 - agreeing / cases, "winner_flips": 1 - leading / cases})
-    shares = totals[1:] / totals[0] if totals[0] else np.full(3, np.nan)
-    row = {
-        "pairs_of_systems": len(pairs),
-        "outcomes": sum(pair["outcomes"] for pair in pairs),
-        **dict(zip(("verdict_flips", "winner_flips", "reversals"), map(plain, shares), strict=True)),
-        "rerun_pairs": sum(verdict.size for _, verdict in of_reruns),
-        "rerun_alarms": sum(int(np.count_nonzero(verdict)) for _, verdict in of_reruns),
-    }
-    return row, pairs
-
-
-def _pairs_to_test(members: Sequence[Ints], resampling: Resampling) -> list[tuple[int, int]]:
-    """Return all pairs of systems, or a random sample if they are many."""
-    every = list(combinations(range(len(members)), 2))
-    tests = np.array([len(members[a]) * len(members[b]) for a, b in every], dtype=np.int64)
-    if tests.sum() <= MOST_TESTS:
-        return every
-    order = resampling.generator().permutation(len(every))
-    kept = order[: max(1, int(np.searchsorted(np.cumsum(tests[order]), MOST_TESTS, side="right")))]
-    return [every[place] for place in np.sort(kept).tolist()]
-
-
-def sum_over_repeats(one: Floats, other: Floats | None = None) -> float:
-    """Sum products over all two outcomes that differ in every rerun."""
-    rest = one if other is None else other
-    for axis, size in enumerate(one.shape):
-        if size > 1:
-            rest = rest.sum(axis=axis, keepdims=True) - rest
-    return float((one * rest).sum()) if max(one.shape) > 1 else 0.0
-
-
-def _outcomes(
-    by_run: Floats, sides: Sequence[tuple[Ints, Ints]], measure: Measure, alpha: float, resampling: Resampling
-) -> list[tuple[Floats, Floats]]:
-    """Return who leads, and who does so significantly (or 0), by run and other run."""
-    if not sides:
-        return []
-    topics = by_run.shape[1]
-    one = np.concatenate([by_run[np.repeat(a, b.size)].reshape(-1, topics) for a, b in sides])
-    other = np.concatenate([by_run[np.tile(b, a.size)].reshape(-1, topics) for a, b in sides])
-    lead = np.sign(merit(mean_difference(one, other), measure))
-    verdict = np.where(p_values(differences(one, other), resampling=resampling, measure=measure) < alpha, lead, 0.0)
-    shapes = [(2, a.size, b.size) for a, b in sides]
-    ends = np.cumsum([np.prod(shape[1:]) for shape in shapes])[:-1]
-    parts = np.split(np.stack([lead, verdict]), ends, axis=1)
-    return [tuple(part.reshape(shape)) for part, shape in zip(parts, shapes, strict=True)]  # type: ignore[misc]
-
-
 def reliability_row(anova: Anova, drawn: Mapping[str, Floats], design: Design, confidence: float) -> dict[str, Any]:
-    """Compute how reliable the order of systems and their scores are in a design."""
     row: dict[str, Any] = {"topics": design.topics, "reruns": design.reruns}
     for name, absolute in (("reliability", False), ("dependability", True)):
         row[name] = plain(design.reliability(anova.variances, absolute=absolute))

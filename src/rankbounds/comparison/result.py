@@ -257,6 +257,7 @@ class Comparison(Result):
         undecided: str | None = None,
         margin_test: str = "test",
         candidates: Sequence[str] | None = None,
+        by: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     ) -> Gate:
         """Check runs against conditions that must not hold: pass, fail, or undecided.
 
@@ -278,6 +279,10 @@ class Comparison(Result):
             the range of the measure, so that it also holds for rare large losses but needs more topics.
         candidates : sequence of str, optional
             The runs to check; by default all but the baseline.
+        by : mapping or path, optional
+            The labels of topics, as for ``slices``: changes are then asked of every slice, as by ``"nDCG@10 worse on
+            any slice"``. The gate fails if a slice is shown to be worse (Holm over slices), and passes if every slice
+            rules out the margin (each at alpha).
 
         Returns
         -------
@@ -304,9 +309,12 @@ class Comparison(Result):
         >>> outcome.answer, round(outcome.p_pass, 4)
         ('pass', 0.036)
         """
-        from rankbounds.comparison.gate.gate import hold
+        from rankbounds.comparison.gate.gate import hold, parse_conditions
 
-        how: dict[str, Any] = {"undecided": undecided, "margin_test": margin_test}
+        if by is not None:
+            asked = parse_conditions(conditions, self.measures)
+            conditions = [replace(condition, sliced=condition.of_change) for condition in asked]
+        how: dict[str, Any] = {"undecided": undecided, "margin_test": margin_test, "by": by}
         return hold(self.numbers, conditions, margin=margin, candidates=candidates, **how)
 
     @ends_in_a_sentence

@@ -1,15 +1,7 @@
-"""Similarity of rankings without judgments, per topic and on average.
+"""Similarity of rankings without judgments, per topic and on average: RBO, overlap, and the most measures can differ.
 
-- ``RBO``: rank-biased overlap in its three treatments of ties (``rank_biased_overlap``). ``value`` assumes that the
-  agreement continues beyond the ends of the lists; ``low`` and ``high`` assume nothing.
-- ``Overlap@k``: the share of the first k documents that both runs have; 1 minus it is the churn. Lists shorter than k
-  are compared to the length of the longer one.
-- ``MED-nDCG@10`` and the like: the most that the measure can differ, whatever the judgments (Tan and Clarke 2015, "A
-  family of rank similarity measures based on maximized effectiveness difference"). ``low`` and ``high`` are the least
-  and the greatest difference, the second run minus the first, and ``value`` the larger in size. For the mean it is the
-  most that the mean can differ: topics that favour different runs cancel.
-
-Everything is over the topics that all runs compared have.
+The last is the maximized effectiveness difference of Tan and Clarke (2015). ``low`` and ``high`` are the second run
+minus the first, and ``value`` the larger in size.
 """
 
 from __future__ import annotations
@@ -99,11 +91,9 @@ class Similarity(Result):
 
     @property
     def figures(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Which functions of ``rankbounds.plots`` draw it."""
         return ("similarity_matrix",) if len(self.runs) > 2 else ()
 
     def mean(self, measure: str) -> Floats:
-        """Return by pair the value over all topics with its low and high: what rows of the topic ``all`` hold."""
         place = self._place(measure)
         low, high = self.low[place].mean(axis=-1), self.high[place].mean(axis=-1)
         value = self.value[place].mean(axis=-1)
@@ -112,14 +102,12 @@ class Similarity(Result):
         return np.stack([value, low, high], axis=-1)
 
     def matrix(self, measure: str | None = None) -> Floats:
-        """Return the value over all topics, runs by runs; of a run and itself what a copy of it would have."""
         table = np.full((len(self.runs), len(self.runs)), np.nan)
         table[self.first, self.second] = table[self.second, self.first] = self.mean(measure or self.measures[0])[:, 0]
         np.fill_diagonal(table, 0.0 if (measure or self.measures[0]).startswith(LARGEST) else 1.0)
         return table
 
     def rows(self, *, topics: bool = True) -> list[dict[str, Any]]:
-        """List a row per pair, measure and, with ``topics``, topic; ``query_id`` is ``all`` for the mean."""
         query_ids = [*(self.query_ids if topics else ()), "all"]
         rows: list[dict[str, Any]] = []
         means = [self.mean(measure) for measure in self.measures]
@@ -132,7 +120,6 @@ class Similarity(Result):
         return rows
 
     def changed_most(self, pair: int = 0, measure: str | None = None) -> list[str]:
-        """Name the topics in which a pair is least similar, worst first."""
         place = self._place(measure or self.measures[0])
         value = self.value[place, pair]
         if self.measures[place].startswith(LARGEST):
@@ -157,7 +144,6 @@ class Similarity(Result):
         return [(list(unlike), [place / 10 - 0.5 for place in places]) for unlike, places in branches]
 
     def order(self, measure: str | None = None) -> list[int]:
-        """Order the runs by number, those that are alike side by side."""
         return [int(run) for run in self._dendrogram(measure)["leaves"]]
 
     def _dendrogram(self, measure: str | None) -> dict[str, Any]:
@@ -175,7 +161,6 @@ class Similarity(Result):
     # ---- for people ----
 
     def table(self, pairs: int | None = SHOWN_PAIRS, *, topics: bool = False) -> Table:
-        """Show the mean of each measure for so many pairs (None: all), the most similar first, of RBO the usual one."""
         order = np.argsort(-self.mean(self.measures[0])[:, 0], kind="stable")[:pairs].tolist()
         numbers = {name: getattr(self, name)[:, order] for name in ("value", "low", "high")}
         chosen = replace(self, first=self.first[order], second=self.second[order], **numbers)
@@ -183,7 +168,6 @@ class Similarity(Result):
         return build_table([row for row in chosen.rows(topics=topics) if ",ties=" not in row["measure"]], columns)
 
     def words(self) -> str:
-        """Say what two runs share, and which topics changed most; or count the pairs that are the same rankings."""
         if self.first.size == 1:
             changed, depths = self.changed_most(), [label for label in self.measures if label.startswith(SHARE)]
             shares = [f"{percent(self.mean(label)[0, 0])} of the first {label[len(SHARE) :]}" for label in depths]

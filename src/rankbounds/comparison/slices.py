@@ -78,16 +78,13 @@ class Slices(Result):
     figures = ("forest",)
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a row for each measure, way of slicing, slice and pair."""
         return self.slices
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The pairs of runs that were compared."""
         return list(dict.fromkeys((row["run"], row["against"]) for row in self.slices))
 
     def method(self) -> str:
-        """Return what p-values and detectable differences come from."""
         settings, used = self.settings, significance.TESTS[self.settings["test"]]
         drawn = significance.drawn_words(settings)
         how = f"{drawn}; all sign flips up to {used.exact_topics} topics" if used.exact_topics else drawn
@@ -105,13 +102,11 @@ class Slices(Result):
         )
 
     def notes(self) -> list[str]:
-        """Return the method."""
         return [self.method()]
 
     # ---- tables and figures ----
 
     def tables(self) -> list[Table]:
-        """Show each measure's slices: of few runs or against a baseline all pairs, else those with the smallest p."""
         few = len(self.runs) <= FEW_RUNS or self.settings["baseline"] is not None
         pair = [Column("run"), Column("against")] if len(self.pairs) > 1 else []
         tables = []
@@ -160,7 +155,7 @@ def slices(scores: Scores, labels: Mapping[str, Any], question: Question) -> Sli
     check_correction(correction)
     scores = keep_shared_topics(scores)
     clusters = question.clusters_of(scores)
-    cut, left_out = _cut_topics(labels, scores.query_ids)
+    cut, left_out, _ = cut_topics(labels, scores.query_ids)
     baseline = question.baseline
     first, second = pairs_against(scores.runs, baseline)
     parts = [(by, label, topics) for by, held in cut.items() for label, topics in held.items()]
@@ -203,9 +198,10 @@ def slices(scores: Scores, labels: Mapping[str, Any], question: Question) -> Sli
     return Slices(rows, left_out, scores.measures, scores.runs, overall, settings=settings)
 
 
-def _cut_topics(
+def cut_topics(
     labels: Mapping[str, Any], queries: Sequence[str]
-) -> tuple[dict[str, dict[str, Ints]], dict[str, list[str]]]:
+) -> tuple[dict[str, dict[str, Ints]], dict[str, list[str]], list[tuple[str, str]]]:
+    unseen: list[tuple[str, str]] = []
     places: dict[str, dict[str, Ints]] = {}
     left_out: dict[str, list[str]] = {}
     if labels and not any(isinstance(given, Mapping) for given in labels.values()):
@@ -220,6 +216,7 @@ def _cut_topics(
                 f"labels are for {some(list(label_of)) or 'none'}."
             )
         places[by] = {name: np.array([at for at, label in enumerate(of_topics) if label == name]) for name in names}
+        unseen += [(by, label) for label in sorted(set(label_of.values()) - {*names}, key=_natural)]
         if all(topics.size < 2 for topics in places[by].values()):
             raise DataError(
                 f'By "{by}" every slice has a single topic: group the labels, so that each slice has several.'
@@ -232,7 +229,7 @@ def _cut_topics(
             )
     if not places:
         raise UsageError("No labels of topics were given.")
-    return places, left_out
+    return places, left_out, unseen
 
 
 def _natural(label: str) -> tuple[bool, float, str]:
@@ -251,7 +248,6 @@ def _compare_slice(
     level: float,
     clusters: Clusters | None,
 ) -> dict[str, Any]:
-    """Compare all pairs on some topics, from the scores by run and topic."""
     topics, means = values.shape[-1] if clusters is None else len(clusters), values.mean(axis=-1)
     if topics > 1:
         numbers = pair_numbers(values, first, second, measure, question, clusters)

@@ -39,7 +39,6 @@ class SummaryCell(Cell):
     """A mean as shown, with what is raised or small beside it."""
 
     def write(self, kind: str) -> str:
-        """Write the cell in one of ``FORMATS``."""
         text, best, raised, small = FORMATS[kind]
         mark = f">{self.raised}" if kind == "table" and self.raised[:1].isdigit() else self.raised
         mean = best.format(text(self.mean)) if self.best else text(self.mean)
@@ -67,16 +66,13 @@ class Summary(Result):
 
     @property
     def measures(self) -> list[str]:
-        """The heads of the columns."""
         return [str(measure) + (" ↓" if measure.lower_is_better else "") for measure in self.comparison.measures]
 
     @property
     def caption(self) -> str:
-        """What a table below small print says."""
         return " ".join(_sentences(self))
 
     def for_paper(self, *, cite: bool = False) -> list[PaperTable]:
-        """Return the table for LaTeX with bounds, and without; the caption has the measures' sources, if asked."""
         forms = []
         for shown in (self, replace(self, cells=[[replace(cell, small="") for cell in row] for row in self.cells])):
             places = [Cell(str(place)) for place in range(1, len(self.runs) + 1)]
@@ -89,20 +85,17 @@ class Summary(Result):
         return forms
 
     def markdown(self) -> str:
-        """Write a pipe table, the caption below it."""
         rule = ["---:", ":---", *[":---"] * len(self.measures), *["---:"] * bool(self.judged)]
         rows = [map(in_markdown, self._header), rule, *self._lines(lambda cell: cell.write("markdown"), in_markdown)]
         table = "".join("| " + " | ".join(row) + " |\n" for row in rows)
         return f"{table}\n{in_markdown(self.caption)}\n"
 
     def table(self) -> Table:
-        """Show plain cells: a star for the best, the numbers of beaten systems after ``>``."""
         left = frozenset(range(1, 2 + len(self.measures)))
         judged = [len(self._header) - 1] if self.judged else []
         return Table(self._header, self._lines(lambda cell: cell.write("table")), left, [1, 2, *judged])
 
     def html(self, at_most: int | None = None) -> str:
-        """Write a table for notebooks, the caption below it."""
         left = frozenset(range(1, 2 + len(self.measures)))
         lines = self._lines(lambda cell: Markup(cell.write("html")))
         return html_table(self._header, lines, left, at_most) + note(self.caption)
@@ -119,15 +112,12 @@ class Summary(Result):
 
     @property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """Those of the rows: the number, the system, each measure."""
         return tuple(Column(name or "number") for name in self._header)
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a dict for each system with the cells of the table."""
         return [dict(zip(self.fields, line, strict=True)) for line in self.table().rows]
 
     def words(self) -> str:
-        """Return the caption."""
         return self.caption
 
     def _repr_html_(self) -> str:
@@ -180,7 +170,6 @@ def _brief(made: Summary, cite: bool) -> str:
 
 
 def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[str]:
-    """Return for each run the numbers of the systems that it beats, or is equivalent to."""
     beaten: list[list[int]] = [[] for _ in comparison.runs]
     pairs, equivalent = comparison.numbers.tested, comparison.numbers.of_equivalence
     shown, leads = np.flatnonzero(comparison.numbers.shown[at]), comparison.numbers.leads[at]
@@ -192,7 +181,6 @@ def _beaten(comparison: Comparison, at: int, place_of: dict[int, int]) -> list[s
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Write rising numbers with commas, three or more in a row as a range: ``1,2,4-7``."""
     # In a row, numbers minus their places are the same.
     numbered = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
     rows = [[number for _, number in row] for _, row in numbered]

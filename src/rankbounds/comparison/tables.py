@@ -49,31 +49,25 @@ class Rows(Result):
 
     @property
     def columns(self) -> Sequence[Column]:  # type: ignore[override]
-        """Those of the table."""
         return self.shown
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a dict per row, with full precision; None means unknown."""
         return self.make()
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the columns of the rows."""
         return tuple(self.named) or super().fields
 
     def words(self) -> str:
-        """Return the answer in sentences."""
         return self.said
 
     def notes(self) -> list[str]:
-        """Say what a reader of the numbers must know."""
         return [self.note] if self.note else []
 
 
 def difference_columns(
     heading: str, settings: Mapping[str, Any], importance: Sequence[int] = (0, 0, 0)
 ) -> list[Column]:
-    """Make columns of a difference, its interval and p; ``importance`` is of the first two and the deciding p."""
     corrected = settings["correction"] != "none"  # the verdict rests on the p-value that is corrected
     return [
         Column("difference", heading, lambda row: signed(row["difference"]), importance[0]),
@@ -94,7 +88,6 @@ TOPICS_LED = Column("topics_led", "best on topics", lambda row: f"{row['topics_l
 
 
 def of_topics(settings: Mapping[str, Any]) -> str:
-    """Name the interval over topics, a sample."""
     return f"{settings['confidence']:.0%} (topics)"
 
 
@@ -103,21 +96,18 @@ def bounds_heading(scores: Scores) -> str:
 
 
 def open_columns(numbers: Compared) -> list[Column]:
-    """Make the columns of a mean's interval, and of its bounds if known."""
     of_mean = interval("ci_low", "ci_high", of_topics(numbers.settings), importance=7)
     bounds = interval("low", "high", bounds_heading(numbers.scores), importance=6)
     return [of_mean, *([bounds] if numbers.has_bounds else [])]
 
 
 def verdict_columns(heading: str, numbers: Compared) -> list[Column]:
-    """Make the columns of a pair, from the difference to the verdict on its run."""
     difference, within, won, lost, *p = difference_columns(heading, numbers.settings, (8, 5, 6))
     certain = interval("certain_low", "certain_high", "bounds (unjudged)", signed, importance=4)
     return [difference, within, *p, *[certain] * numbers.has_bounds, Column("verdict", importance=7), won, lost]
 
 
 def system_columns(numbers: Compared) -> list[Column]:
-    """Make the columns of the leaderboard."""
     lettered = numbers.system_rows[0]["rank"] is not None
     return [
         Column("run"),

@@ -16,7 +16,6 @@ from rankbounds.stats.significance import check_test, drawn_words
 
 
 def check_tests(question: Question, runs: Sequence[str], more_tests: Sequence[str] = ()) -> None:
-    """Reject what cannot be tested; ``more_tests`` are names of tests that the caller knows."""
     if len(runs) < 2:
         raise UsageError("A comparison needs at least two runs.")
     check_level(question.alpha)
@@ -28,7 +27,6 @@ def check_tests(question: Question, runs: Sequence[str], more_tests: Sequence[st
 
 
 def correction_for(question: Question, pairs: int) -> str:
-    """Choose the correction asked for, or the default for this number of pairs."""
     chosen, test = question.correction, find_test(question.test)
     if chosen == "auto":
         chosen = "none" if pairs == 1 else test.correction
@@ -44,7 +42,6 @@ def correction_for(question: Question, pairs: int) -> str:
 
 
 def test_names(settings: Mapping[str, Any]) -> tuple[str, str]:
-    """Say what corrected p-values come from, and those of one pair alone."""
     alone = find_test(settings["test"]).words.format_map(settings)
     pairs, against = settings["comparisons"], settings["baseline"]
     of_pairs = "one pair" if pairs == 1 else f"all {pairs:,} pairs" if against is None else f"{pairs:,} pairs"
@@ -63,7 +60,6 @@ def _draws(settings: Mapping[str, Any]) -> list[str]:
 
 
 def method(settings: Mapping[str, Any], runs: int) -> str:
-    """Say which tests p-values come from, and what intervals and ranks mean."""
     test, (used, alone) = find_test(settings["test"]), test_names(settings)
     family, corrected = CORRECTIONS[settings["correction"]], settings["correction"] != "none"
     drawn = ", ".join([*_draws(settings), sample_words(settings)])
@@ -88,7 +84,6 @@ def method(settings: Mapping[str, Any], runs: int) -> str:
 
 
 def cannot_succeed(settings: Mapping[str, Any]) -> str:
-    """Say why no p-value, or no corrected one, can be below alpha, if so."""
     test, count = find_test(settings["test"]), settings["clusters"] or settings["topics"]
     family, alpha, resamples = CORRECTIONS[settings["correction"]], settings["alpha"], settings["resamples"]
     least = test.smallest_p(np.array([count]), count, settings["alternative"], resamples)
@@ -107,7 +102,6 @@ def cannot_succeed(settings: Mapping[str, Any]) -> str:
 
 
 def tested_words(settings: Mapping[str, Any], runs: int) -> str:
-    """Name the test, its correction, and the level, for a caption."""
     clusters = settings.get("clusters")
     parts = [
         test_names(settings)[0],

@@ -34,7 +34,6 @@ class PairWords:
         self._must_differ = must_differ(comparison.settings)
 
     def sentences(self, at: int, a: int, b: int, *, open_alone: bool = False) -> list[str]:
-        """Return the verdict on two runs by one measure, or open doubts alone: the first minus the second."""
         comparison, pairs = self.comparison, self.comparison.tested
         numbers, codes = (
             {name: column[at] for name, column in Pairs(pairs.first, pairs.second, held).get(a, b).items()}
@@ -72,7 +71,6 @@ class PairWords:
 
     @cached_property
     def numbers(self) -> dict[str, Floats]:
-        """What goes into the sentences; NaN where something is not known."""
         comparison, pairs = self.comparison, self.comparison.tested
         known = {**comparison.tested.numbers, **comparison.certain}
         shape = known["difference"].shape
@@ -113,7 +111,6 @@ class PairWords:
 
     @cached_property
     def choices(self) -> dict[str, Ints]:
-        """Which template of each kind holds, by its place in ``wording.TEMPLATES``."""
         comparison, numbers, settings = self.comparison, self.numbers, self.comparison.settings
         first, second = comparison.tested.first, comparison.tested.second
         margin = settings["margin"] if comparison.of_equivalence else None  # where equivalence is what was tested
@@ -226,5 +223,4 @@ class PairWords:
 
 
 def _is_invisible(low: Floats, high: Floats) -> Flags:
-    """Is all that lies between these nothing, in numbers with four digits?"""
     return np.maximum(np.abs(low), np.abs(high)) < wording.SHOWN

@@ -26,7 +26,6 @@ PICKED = 3
 
 
 def find_winners(comparison: Compared) -> Result:
-    """Find the best run by each measure, against the baseline, if any, and the second."""
     runs, settings = comparison.runs, comparison.settings
     if len(runs) < PICKED:
         raise UsageError("With two runs, no winner was selected among several: use the interval of their difference.")

@@ -227,7 +227,6 @@ WHOLE = ("won", "lost", "topics_needed", "differing", "carrying", "can_differ", 
 
 
 def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: float) -> tuple[str, dict[str, Any]]:
-    """Choose the template for changes of the lead over p, and its values; none without a leader."""
     if changes is None or (not changes and difference == 0):
         return "none", {}
     told = ", ".join(LEAD_CHANGE.format(p=p, below=below, above=above) for p, below, above in changes[:SHOWN_CHANGES])
@@ -237,7 +236,6 @@ def lead_sentence(changes: Sequence[tuple[float, str, str]] | None, difference: 
 
 
 def judge_sentence(plan: SettlingPlan | None, *, foreseen: bool) -> tuple[str, dict[str, Any]]:
-    """Choose the template for what to judge; ``foreseen``: how far several judgments together move the bound."""
     if not plan:
         return "none", {}
     named = list(zip(plan.query_ids, plan.doc_ids, strict=True))[:3]
@@ -261,7 +259,6 @@ class _Numbers(Formatter):
 
 
 def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> list[str]:
-    """Write the sentences of a paragraph: each template filled in, parts first."""
     held = dict(numbers)
     for kind, templates in TEMPLATES.items():
         held[kind] = _Numbers().vformat(templates[choices[kind]], (), held) if kind in choices else ""
@@ -269,7 +266,6 @@ def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> li
 
 
 def first_sentence(row: Mapping[str, Any], measure: str, means: Sequence[str], tested: str) -> str:
-    """Answer which of two runs is better; ``row`` is their pair."""
     kind, _, lacking = row["verdict"].partition("; ")
     verdict, as_judged, _ = kind.partition(" as judged")
     parts = {"verdict": verdict, "measure": measure, "judged": as_judged and f",{as_judged}"}
@@ -281,7 +277,6 @@ def first_sentence(row: Mapping[str, Any], measure: str, means: Sequence[str], t
 def agreement(
     measures: Sequence[str], runs: tuple[str, str], leads: Sequence[float], shown: Sequence[bool], *, equivalent: bool
 ) -> str:
-    """Say by how many of the measures which of two runs is better, and significantly so."""
     count, parts = len(measures), []
     if equivalent:
         return f"{sum(shown)} of {count} measures show equivalence."
@@ -302,6 +297,5 @@ def measure_words(label: str, *, lower_is_better: bool) -> str:
 
 
 def compared_words(measure: Measure) -> str:
-    """Name a measure that runs are compared by: by means, also for counts."""
     label = f"{measure} (mean over topics)" if measure.total == "sum" else str(measure)
     return measure_words(label, lower_is_better=measure.lower_is_better)

@@ -44,7 +44,6 @@ def say_all(messages: Iterable[str]) -> None:
 
 
 def complain(message: str) -> None:
-    """Print one line even when quiet, shortened and without control characters."""
     from rankbounds.errors import readable  # late: the sooner this module is there, the sooner Ctrl-C is one line
 
     text = f"rankbounds: {readable(message.strip())}"
@@ -63,8 +62,6 @@ def screen_width() -> int:
 
 
 def expect_interruption() -> None:
-    """Report Ctrl-C during loading as one line, as later."""
-
     def report(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             complain("interrupted")

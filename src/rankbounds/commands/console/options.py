@@ -179,7 +179,6 @@ def pick(options: Options, *names: str) -> dict[str, Any]:
 
 
 def call(options: Options, function: Callable[..., T], *given: Any, **more: Any) -> T:
-    """Call a function with ``given``, ``more``, and those of the options that it takes, by name."""
     from inspect import Parameter, signature
 
     parameters = signature(function).parameters
@@ -207,7 +206,6 @@ class Parser(argparse.ArgumentParser):
         self.commands: dict[str, Parser] = {}
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the whole usage."""
         for kind, number in (("int", "a whole number is"), ("float", "a number is"), ("numbers", "numbers are")):
             message = re.sub(f"invalid {kind} value: '(.*)'", rf'{number} expected, not "\1"', message)
         raise UnparsedError(f'{message[0].upper()}{message[1:]}. See "{self.prog} --help".')

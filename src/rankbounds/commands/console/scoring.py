@@ -203,7 +203,6 @@ def probability(estimated: str, default: str) -> tuple[Option, ...]:
 
 
 def probability_from(given: str) -> float | str:
-    """Parse a number, a method of estimation, or a file name."""
     try:
         return float(given)
     except ValueError:

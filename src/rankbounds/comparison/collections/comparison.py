@@ -153,7 +153,6 @@ def _jobs(
 
 
 def _score_collection(name: str, job: Callable[[], Scores]) -> Scores:
-    """The scores; warnings say of which collection they speak."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankboundsWarning)
         scores = job()

@@ -95,26 +95,21 @@ class CollectionsComparison(Result):
 
     @property
     def missing(self) -> list[dict[str, str]]:
-        """A row for each run and collection that it lacks."""
         first = [row for row in self.systems if row["measure"] == str(self.measures[0])]
         return [{"run": row["run"], "collection": name} for row in first for name in row["lacks"]]
 
     def rows(self) -> list[dict[str, Any]]:
-        """List the pairs."""
         return self.pairs
 
     # ---- parts ----
 
     def measure(self, label: str | Measure | None = None) -> Measure:
-        """Find the measure of this name; the first, where none is named."""
         return self.measures[measure_place(self.measures, label)]
 
     def leaderboard(self, measure: str | Measure | None = None) -> list[dict[str, Any]]:
-        """List the systems by one measure, best first; those without a place last."""
         return best_first(self.systems, self.measure(measure))
 
     def pair(self, a: str, b: str, measure: str | Measure | None = None) -> dict[str, Any]:
-        """Find the row of two runs by one measure, as the first minus the second."""
         for name in (a, b):
             run_number(self.runs, name)
         rows = self._rows_of(self.pairs, a, b, str(self.measure(measure)))
@@ -123,7 +118,6 @@ class CollectionsComparison(Result):
         return rows[0]
 
     def differences_of(self, a: str, b: str, measure: str | Measure | None = None) -> list[dict[str, Any]]:
-        """List the rows of two runs by one measure, collection by collection."""
         return self._rows_of(self.differences, a, b, str(self.measure(measure)))
 
     def _rows_of(self, rows: list[dict[str, Any]], a: str, b: str, label: str) -> list[dict[str, Any]]:
@@ -144,7 +138,6 @@ class CollectionsComparison(Result):
     # ---- for people ----
 
     def table(self, measure: str | Measure | None = None) -> Table:
-        """Show the leaderboard of one measure, with the means of few collections."""
         chosen, settings = self.measure(measure), self.settings
         lower = ", lower is better" * chosen.lower_is_better
         columns = [
@@ -173,7 +166,6 @@ class CollectionsComparison(Result):
         return bool(groups) and max(map(len, groups)) <= LONGEST_GROUP
 
     def pair_table(self, a: str, b: str, measure: str | Measure | None = None) -> Table:
-        """Show two runs per collection, over all, and over collections like these."""
         chosen = self.measure(measure)
         row, means = self.pair(a, b, chosen), [self._means(run, chosen) for run in (a, b)]
         rows = [
@@ -197,11 +189,9 @@ class CollectionsComparison(Result):
         return build_table(rows, columns)
 
     def mean_words(self, count: int, topics: int) -> str:
-        """Say which mean it is."""
         return MEAN_WORDS[self.settings["mean"]].format(count=count, topics=topics)
 
     def method(self) -> str:
-        """Say in a paragraph what the numbers of the leaderboard are."""
         settings = self.settings
         scores = f"Scores are the {self.mean_words(len(self.collections), sum(self.topics))}"
         sentences = [f"{scores}; intervals and tests are over topics, and say nothing about other collections."]
@@ -215,7 +205,6 @@ class CollectionsComparison(Result):
         return " ".join(sentences)
 
     def words(self, a: str | None = None, b: str | None = None, measure: str | Measure | None = None) -> str:
-        """Return the p-value of two runs and how much collections differ; by default of the first two."""
         first, second = self.leading_pair(measure)
         row = self.pair(a or first, b or second, measure)
         if not row["collections"]:
@@ -243,7 +232,6 @@ class CollectionsComparison(Result):
         return " ".join(notes)
 
     def notes(self) -> list[str]:
-        """Say what the numbers of the leaderboard are."""
         return [self.method()]
 
     def __str__(self) -> str:
@@ -321,7 +309,6 @@ class _ByMeasure:
 
     @cached_property
     def _estimates(self) -> tuple[Floats, Floats, Floats]:
-        """Return each pair's mean difference over its collections, with its interval."""
         confidence = self.settings["confidence"]
         difference, low, high = stratified.interval(self.means, self.variances, self.share, self.topics, confidence)
         sizes = np.stack([np.nan_to_num(np.abs(part)).mean(axis=-1) for part in self.parts], axis=-1)
@@ -353,7 +340,6 @@ class _ByMeasure:
         return self._orient(rows, np.arange(self.first.size))
 
     def _orient(self, rows: list[dict[str, Any]], pair: Ints) -> list[dict[str, Any]]:
-        """Orient the rows of pairs as the first run minus the second."""
         around = turned(merit(self._estimates[0], self.measure), len(self.runs), self.settings["baseline"])[pair]
         return [turn(row) if is_turned else row for row, is_turned in zip(rows, around.tolist(), strict=True)]
 
@@ -376,7 +362,6 @@ class _ByMeasure:
         return self._orient(rows, pair)
 
     def system_rows(self) -> list[dict[str, Any]]:
-        """List a row per run; one that lacks a collection has no mean and no rank."""
         complete = np.flatnonzero(self.has.all(axis=-1))
         parts = [part[complete] for part in self.values]
         share = stratified.shares(self.has[complete], self.topics, self.settings["mean"])

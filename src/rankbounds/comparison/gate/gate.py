@@ -1,26 +1,14 @@
-"""May this run replace the other? A gate with three answers: pass, fail, undecided.
+"""May this run replace the other? A gate with three answers: pass, fail, undecided (``docs/gate.md`` defines them).
 
-A *change* ("nDCG@10 worse") is a question about topics like these. A loss or a gain is shown where the comparison's
-table shows it, by the same corrected p. The margin is the accepted loss:
-
-- pass: a one-sided test rules out a loss of the margin or more (the run is not inferior), or a gain is shown;
-- fail: otherwise, if a loss is shown;
-- undecided: neither. A test that finds no loss has not shown that there is none.
-
-Without a margin only a run passes that is shown to be better, or that scores the same on every topic. "different" asks
-for both directions. Fewer than five topics that differ rule no margin out.
-
-A *value* ("nDCG@10 < 0.5", "judged@10 < 80%") is a fact about these topics, and is not tested.
-
-All answers are as judged, and say whether other judgments could reverse them, by moving the mean change on these
-topics, or the mean.
+A change is tested, by the same corrected p as in the comparison's table; a value is a fact about these topics.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -33,14 +21,15 @@ from rankbounds.comparison.compared import Compared
 from rankbounds.comparison.comparison import compare_scores
 from rankbounds.comparison.evidence import Evidence
 from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, SAME_TEST, UNDECIDED, HeldChange, Outcome, hold_value
-from rankbounds.comparison.tables import p_column
+from rankbounds.comparison.tables import Rows, p_column
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.score_differences import equal
 from rankbounds.evaluation.score_files import fingerprint
 from rankbounds.evaluation.scores import Origin, Scores
+from rankbounds.files.queries import labels_from
 from rankbounds.measures import Measure, parse_measure
 from rankbounds.notebook import shown
-from rankbounds.results import Column, Result, Row, build_table, interval
+from rankbounds.results import Column, Result, Row, build_table, count, interval
 from rankbounds.stats.corrections import CORRECTIONS, correct_p_values
 from rankbounds.stats.equivalence import BETTING, check_margin
 from rankbounds.tables import Table, number, plain, signed
@@ -48,8 +37,11 @@ from rankbounds.terminal import escape_controls
 
 CHANGES = ("worse", "different")
 """What a run can be beside the baseline."""
-EXAMPLES = '"nDCG@10 worse", "nDCG@10 worse by 0.01", "AP different", "nDCG@10 < 0.5", "judged@10 < 80%"'
-_CHANGE = re.compile(r"(?P<measure>\S.*?)\s+(?P<change>[A-Za-z]+)(?:\s+by(?:\s+more\s+than)?\s+(?P<margin>\S+))?")
+EXAMPLES = '"nDCG@10 worse", "nDCG@10 worse by 0.01", "nDCG@10 worse on any slice", "AP different", "nDCG@10 < 0.5"'
+_CHANGE = re.compile(
+    r"(?P<measure>\S.*?)\s+(?P<change>[A-Za-z]+)(?:\s+by(?:\s+more\s+than)?\s+(?P<margin>\S+))?"
+    r"(?P<sliced>\s+on\s+any\s+slice)?"
+)
 _SIDE = re.compile(r"(?P<measure>\S.*?)\s*(?P<side><=|>=|<|>)\s*(?P<limit>\S+)")
 
 
@@ -63,15 +55,17 @@ class Condition:
     limit: float | None = None
     """The margin of a change, None where the gate's holds; the number that a score is held against."""
 
+    sliced: bool = False
+    """Is it about every slice of topics, and not all of them together?"""
+
     @property
     def of_change(self) -> bool:
         return self.relation in CHANGES
 
     def with_margin(self, margin: float) -> Condition:
-        return self if self.limit is not None or not self.of_change else Condition(self.measure, self.relation, margin)
+        return self if self.limit is not None or not self.of_change else replace(self, limit=margin)
 
     def check_limit(self, least: float, most: float) -> None:
-        """Reject a number that scores, or differences, between these ends can never pass."""
         limit = 0.0 if self.limit is None else self.limit
         if least <= limit <= most:
             return
@@ -81,7 +75,6 @@ class Condition:
         raise UsageError(f'The gate "{self}" can have one answer only: {scores} never {end}.{percent}')
 
     def holds(self, value: float) -> bool:
-        """Does a score fulfil the condition? Scores that differ by rounding alone are equal."""
         assert self.limit is not None
         if bool(equal(value, self.limit)):
             return self.relation in ("<=", ">=")
@@ -89,12 +82,15 @@ class Condition:
 
     def __str__(self) -> str:
         if self.of_change:
-            return f"{self.measure} {self.relation}" + (f" by more than {self.limit:g}" if self.limit else "")
+            return (
+                f"{self.measure} {self.relation}"
+                + (f" by more than {self.limit:g}" if self.limit else "")
+                + (" on any slice" * self.sliced)
+            )
         return f"{self.measure} {self.relation} {self.limit:g}"
 
 
 def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
-    """Read a condition; labels of ``known`` measures are understood even if they are mere names in a table."""
     labelled = {str(measure): measure for measure in known}
     stripped = text.strip()
     if side := _SIDE.fullmatch(stripped):
@@ -109,13 +105,13 @@ def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
     margin = None if change["margin"] is None else _number(change["margin"], text)
     if margin is not None:
         check_margin(margin)
-    return Condition(labelled.get(change["measure"]) or parse_measure(change["measure"]), change["change"], margin)
+    measure = labelled.get(change["measure"]) or parse_measure(change["measure"])
+    return Condition(measure, change["change"], margin, sliced=bool(change["sliced"]))
 
 
 def parse_conditions(
     conditions: str | Condition | Iterable[str | Condition], known: Iterable[Measure] = ()
 ) -> list[Condition]:
-    """Read one condition or several, of ``known`` measures or any others; the same one twice is one."""
     known = list(known)
     given: list[Any] = [conditions]
     if isinstance(conditions, Iterable) and not isinstance(conditions, str):
@@ -180,19 +176,16 @@ class Gate(Result):
 
     @cached_property
     def fingerprint(self) -> dict[str, Any] | None:
-        """What tells this answer from others."""
         origin = self.rests_on.origin if isinstance(self.rests_on, Evidence) else self.rests_on
         return None if origin is None else fingerprint(origin)
 
     @property
     def answer(self) -> str:
-        """What the outcomes come to."""
         answers = {outcome.answer for outcome in self.outcomes}
         return FAIL if FAIL in answers else UNDECIDED if UNDECIDED in answers else PASS
 
     @property
     def exit_code(self) -> int:
-        """How a command ends that asked for this gate."""
         return EXIT_CODES[self.undecided if self.answer == UNDECIDED and self.undecided else self.answer]
 
     columns = (
@@ -214,14 +207,39 @@ class Gate(Result):
     )
 
     def rows(self) -> list[dict[str, Any]]:
-        """List a dict for each outcome, for other programs."""
         rows = [{name: plain(value) for name, value in asdict(outcome).items()} for outcome in self.outcomes]
-        return [{name: value for name, value in row.items() if name != "brief"} for row in rows]
+        return [{name: value for name, value in row.items() if name not in ("brief", "slices")} for row in rows]
+
+    def slices(self) -> Result | None:
+        rows = [
+            {"condition": outcome.condition, "run": outcome.run} | row
+            for outcome in self.outcomes
+            for row in outcome.slices
+        ]
+        shown = [Column("slice", importance=9), Column("run"), count("topics"), Column("answer", "gate", importance=8)]
+        shown.append(Column("difference", cell=lambda row: signed(row["difference"]), importance=7))
+        shown += [
+            p_column("p_fail", "p of change"),
+            p_column("p_pass", "p of margin"),
+            count("needed", "topics needed"),
+        ]
+        fields = (
+            "condition",
+            "slice",
+            "run",
+            "topics",
+            "answer",
+            "difference",
+            "ci_low",
+            "ci_high",
+            "p_fail",
+            "p_pass",
+        )
+        return Rows(lambda: rows, shown, (*fields, "needed")) if rows else None
 
     title = "Conditions of the gate, and whether they hold."
 
     def lines(self) -> list[str]:
-        """Return the answer in a line, and of several outcomes a line each."""
         lines = [outcome.line() for outcome in self.outcomes]
         if len(lines) > 1:
             answers = [outcome.answer for outcome in self.outcomes]
@@ -232,19 +250,17 @@ class Gate(Result):
         return lines
 
     def words(self) -> str:
-        """Write a line for each outcome: the answer, why, and what would decide it."""
         return "".join(f"{outcome.words()}\n" for outcome in self.outcomes)
 
     def reasons(self) -> Table:
-        """Show why each answer is what it is, and what would decide it."""
         columns = [Column("answer", "gate"), Column("why", left=True), Column("decide", "what would decide it")]
         return build_table(self.rows(), columns)
 
     def render(self, kind: str, *, raw: bool = False) -> str:
-        """Write any text format of the command line; Markdown with the reasons below."""
         if kind != "markdown":
             return super().render(kind, raw=raw)
-        return f"### Gate: {SAID[self.answer]}\n\n{self.table().markdown()}\n{self.reasons().markdown()}"
+        parts = [self.table(), self.reasons(), *([sliced.table()] if (sliced := self.slices()) else [])]
+        return "\n".join([f"### Gate: {SAID[self.answer]}\n", *(part.markdown() for part in parts)])
 
     def junit(self) -> str:
         """Write the outcomes as JUnit XML, which pipelines show as test cases.
@@ -298,8 +314,8 @@ def hold(
     scores: Scores | None = None,
     evidence: Evidence | None = None,
     candidates: Sequence[str] | None = None,
+    by: str | os.PathLike[str] | Mapping[str, Any] | None = None,
 ) -> Gate:
-    """Check runs against conditions, as ``Comparison.gate`` does; of one run there are ``scores`` alone."""
     comparison = compared
     if comparison is not None:
         evidence = evidence or comparison.evidence
@@ -328,6 +344,13 @@ def hold(
         elif comparison is None or baseline is None:
             how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
             raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')
+        elif condition.sliced:
+            if by is None:
+                raise UsageError(f'The gate "{condition}" needs the slices: --by FILE, or by= in Python.')
+            from rankbounds.comparison.gate.sliced import hold_slices
+
+            labels = by if isinstance(by, Mapping) else labels_from(os.fspath(by), comparison.scores.query_ids)
+            outcomes += hold_slices(condition, comparison, baseline, labels, candidates, margin_test)
         else:
             changes = _hold_changes(condition, comparison, baseline, margin_test)
             outcomes += [changes[run].outcome() for run in candidates]
@@ -335,7 +358,6 @@ def hold(
 
 
 def _hold_changes(condition: Condition, comparison: Compared, baseline: str, margin_test: str) -> dict[str, HeldChange]:
-    """Check every other run against the baseline; p-values of the margin are corrected for their number."""
     others = [run for run in comparison.runs if run != baseline]
     changes = {run: HeldChange(condition, comparison, run, baseline, margin_test) for run in others}
     if condition.limit:
@@ -350,7 +372,6 @@ def _hold_changes(condition: Condition, comparison: Compared, baseline: str, mar
 def _with_measures(
     comparison: Compared, scores: Scores, conditions: Sequence[Condition], evidence: Evidence
 ) -> tuple[Compared, Scores]:
-    """Add the measures that only conditions name."""
     changes = [each.measure for each in conditions if each.of_change and each.measure not in comparison.measures]
     if changes and comparison.evidence is not None:
         measures = list(dict.fromkeys([*comparison.measures, *changes]))
@@ -362,6 +383,5 @@ def _with_measures(
 
 
 def _compare_again(comparison: Compared, scores: Scores, evidence: Evidence | None) -> Compared:
-    """Compare scores for differences as before, with the t test after equivalence."""
     test = "t" if comparison.of_equivalence else comparison.settings["test"]
     return compare_scores(scores, replace(comparison.question, test=test), evidence=evidence).numbers

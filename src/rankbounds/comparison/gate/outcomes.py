@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,6 +75,8 @@ class Outcome:
         The reason in a sentence, and what would decide an undecided condition.
     brief : str
         What was found, in brief.
+    slices : tuple of dict
+        For a condition on any slice: each slice's numbers and answer, and how many topics it would need.
     """
 
     condition: str
@@ -93,19 +95,17 @@ class Outcome:
     p_pass: float | None = None
     could_turn: bool | None = None
     brief: str = ""
+    slices: tuple[dict[str, Any], ...] = ()
 
     def line(self) -> str:
-        """Say the answer first, and in a line."""
         reversible = "; other judgments could reverse it" * bool(self.could_turn)
         return f"{self.answer.upper()}: {self.brief}{reversible}{self.decide and f'. {self.decide}'}"
 
     def words(self) -> str:
-        """Say the answer in a sentence or two."""
         return f"gate {SAID[self.answer]}: {self.why}{' ' if self.decide else ''}{self.decide}"
 
 
 def hold_value(condition: Condition, scores: Scores, run: str, evidence: Evidence | None) -> Outcome:
-    """Check a score against a number, and whether judgments could reverse the answer."""
     measure = condition.measure
     condition.check_limit(*limits_of(measure, scores[measure].value))
     scored = scores[measure].run(run)
@@ -202,7 +202,6 @@ class HeldChange:
         return float(p_of_margin(self.sample, self.margin, *tested, losses_only=self.worse, weights=weights)[0])
 
     def outcome(self) -> Outcome:
-        """Pass if the margin is ruled out or a gain is shown, fail if a loss is shown, else undecided."""
         gained = self.shown and self.worse and self.lead > 0
         if self._same or self._ruled_out or (gained and self.bounded is None):
             answer = PASS
@@ -221,17 +220,28 @@ class HeldChange:
             p_fail=self.row["p_adjusted"], p_pass=self.p_pass, could_turn=could_turn, brief=self._brief(answer),
         )  # fmt: skip
 
+    def p_to_pass(self) -> float:
+        gained = self.worse and self.lead > 0 and not self.row["opposed"] and self.bounded is None
+        p_margin = self.p_pass_alone if self.p_pass_alone is not None and self.room > 0 else 1.0
+        return 0.0 if self._same else min(p_margin, self.row["p_value"] if gained else 1.0)
+
+    def topics_to_pass(self) -> int | None:
+        deviation = float(deviation_of(self.sample))
+        if not (deviation > 0 and self.room > 0 and self.alpha < 0.5):
+            return None
+        level = 2 * self.alpha if self.margin else self.alpha
+        needed = int(topics_for_effects(np.array([self.room / deviation]), level, POWER)[0])
+        return max(needed, topics_for_margin(self.alpha)) if needed else None
+
     @property
     def _ruled_out(self) -> bool:
         return self.p_pass is not None and self.p_pass < self.alpha and self.room > 0
 
     @property
     def _same(self) -> bool:
-        """Is there nothing to test? Not for a test that also asks about other topics."""
         return not self.gain.any() and self.bounded is None
 
     def _could_turn(self, answer: str) -> bool | None:
-        """Could judgments move the mean change across the decisive value? None: unknown."""
         low, high = map(np.array, self.bounds)
         least, most = merit_of_range(low, high, self.measure)
         if answer == UNDECIDED or np.isnan(least) or np.isnan(most):
@@ -282,7 +292,6 @@ class HeldChange:
         return f"{why}.{judged}{self._fragility_words()}{self._topics() if answer == FAIL else ''}"
 
     def _margin_words(self, could_turn: bool | None) -> str:
-        """Say whether the margin is ruled out, by what, and why it cannot be where too few topics differ."""
         differing, needed = int(np.count_nonzero(self.sample)), topics_for_margin(self.alpha)
         if not self.bounded and differing < needed:
             how = {"differing": differing, "sampled": self.sample.size, "units": self.units, "for_margin": needed}
@@ -293,7 +302,6 @@ class HeldChange:
         return f"{ruled_out} ({tests}, {self._p_words(self.p_pass, self.p_pass_alone)})"
 
     def _fragility_words(self) -> str:
-        """Say if most changes are 0 or few topics carry the mean, so that the test says little about new topics."""
         sample, size = self.sample, self.sample.size
         if self.bounded or not sample.any() or not np.isfinite(sample).all():
             return ""
@@ -330,7 +338,6 @@ class HeldChange:
         return f" Topics that {moved} most: {', '.join(names)}." if names else ""
 
     def _headroom(self) -> str:
-        """Why neither test can succeed with these topics; nothing where one can."""
         if self.bounded:
             least = least_topics(self.margin, self._limits, self.alpha)
             lost = "loss" if self.worse else "difference"
