@@ -95,10 +95,10 @@ def test_the_depth_follows_a_key_for_ties(tmp_path):
         assert json.loads(out.read_text())[0]["value"] == 1.0
 
 
-def test_a_document_has_the_stated_rank_of_its_best_chunk():
+def test_a_document_has_the_first_stated_rank_of_its_chunks():
     run = rb.Run.from_columns(["q"] * 4, ["a#1", "b#1", "a#2", "b#2"], [1, 2, 2, 1], [1, 3, 2, 4])
     prepared = run.prepare(documents_of="#")
-    assert prepared.stated_rank.tolist() == [3, 2]
+    assert prepared.stated_rank.tolist() == [1, 3]
     assert rb.evaluate({"q": {"a": 1}}, prepared, "RR", ties="rank").value.item() == 1.0
     assert rb.Run.from_columns(["q"], ["a#1"], [1]).prepare(documents_of="#").stated_rank is None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ from rankbounds.collection.gains import GainRule
 from rankbounds.collection.qrels import RATERS, Qrels, as_qrels, read_qrels
 from rankbounds.collection.run import KEEP_ONE, Run
 from rankbounds.collection.run_names import unique_names
+from rankbounds.collection.same_documents import same_documents
 from rankbounds.collection.score_matrix import is_found, is_matrix, run_of_found, run_of_matrix
 from rankbounds.errors import DataError, RankboundsWarning, UsageError, warn
 from rankbounds.files.formats import columns_in, pair_of_names, read
@@ -86,10 +87,14 @@ class Reading:
     """How the judgments of a document by several raters become one."""
     complete: bool = False
     """Whether documents that the judgments do not list are judged non-relevant."""
+    same_as: Any = None
+    """Groups of ids of one document each."""
 
     def __post_init__(self) -> None:
         pair_of_names(self.formats)  # unknown names are reported before anything is read
         _ = self._names
+        if self.same_as is not None:
+            object.__setattr__(self, "same_as", same_documents(self.same_as))
         if self.raters is not None:
             check_choice("raters", self.raters, RATERS)
         if self.raters == "mean" and self.gain.table:
@@ -112,6 +117,8 @@ class Reading:
             qrels = read_qrels(given, threads=self.threads, **how, **self._of_files(0))  # type: ignore[arg-type]
         else:
             qrels = as_qrels(given, self.gain.grade_of, self.source, self.columns, self.raters)
+        if self.same_as is not None:
+            qrels = self.same_as.judgments(qrels)
         return qrels.completed() if self.complete and not qrels.complete else qrels
 
     def label_sets(self, given: Any) -> dict[str, Qrels]:
@@ -194,6 +201,12 @@ class Reading:
         If ``qrels`` holds rows of expected and retrieved documents, it is the first run, unless it is among the runs
         already; others must have the same expected documents.
         """
+        jobs = self._all_to_read(given, qrels)
+        if self.same_as is None:
+            return jobs
+        return [replace(job, read=partial(lambda read: self.same_as.run(read()), job.read), given=None) for job in jobs]
+
+    def _all_to_read(self, given: Any, qrels: Any) -> list[RunToRead]:
         if qrels is None or not self.holds_run(qrels):
             if given is None and qrels is not None and (lacking := self.lacking_list(qrels)):
                 raise UsageError(lacking)

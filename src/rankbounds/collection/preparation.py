@@ -1,8 +1,9 @@
-"""Preparation of runs: drop queries found as their own answers, merge chunks into documents, cut at a depth."""
+"""Preparation of runs: merge chunks and equal ids into documents, drop self-matches, cut at a depth."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +11,14 @@ from rankbounds.arrays import Ints
 from rankbounds.choices import check_count
 from rankbounds.collection.order import Order, Precision, TieKey, check_tie_key, ranks
 from rankbounds.collection.run import Run
+from rankbounds.collection.same_documents import same_documents, under_other_ids
 from rankbounds.columns.ids import Ids
-from rankbounds.columns.pairs import Pairs
 from rankbounds.errors import UsageError
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Changes that are made to every run, in this order: chunks to documents, self-matches, depth."""
+    """Changes that are made to every run, in this order: chunks to documents, equal ids, self-matches, depth."""
 
     drop_self: bool = False
     documents_of: str | None = None
@@ -25,8 +26,11 @@ class Preparation:
     order: Order = "trec"
     precision: Precision = "double"
     tie_key: TieKey | None = None
+    same_as: Any = None
 
     def __post_init__(self) -> None:
+        if self.same_as is not None:
+            object.__setattr__(self, "same_as", same_documents(self.same_as))
         if self.documents_of == "":
             raise UsageError(
                 "The separator between a document's id and its chunk's cannot be empty; it is a character such as #."
@@ -36,7 +40,8 @@ class Preparation:
             check_tie_key(self.order, self.tie_key)
 
     def __bool__(self) -> bool:
-        return self.drop_self or self.documents_of is not None or self.depth is not None
+        given = (self.documents_of, self.same_as, self.depth)
+        return self.drop_self or any(one is not None for one in given)
 
     def __call__(self, run: Run) -> Run:
         if not self:
@@ -48,8 +53,12 @@ class Preparation:
         counts: Ints = np.zeros(4, dtype=np.int64)
         if self.documents_of is not None:
             counts[0] = len(run)
-            run = _best_chunks(run, self.documents_of)
+            docs = run.pairs.docs
+            before = _length_before(docs, self.documents_of.encode())
+            run = under_other_ids(run, Ids(docs.text, docs.start, before))
             counts[1] = len(run)
+        if self.same_as is not None:
+            run = self.same_as.run(run)
         if self.drop_self:
             itself = run.pairs.docs.equals(Ids.of(list(run.pairs.topics)).take(run.pairs.topic))
             run = run.take(np.flatnonzero(~itself))
@@ -65,19 +74,13 @@ class Preparation:
         done = []
         if self.documents_of is not None:
             done.append(f"{chunks:,} chunks of {documents:,} documents")
+        if self.same_as is not None:
+            done.append("equal ids joined")
         if self.drop_self:
             done.append(f"{itself:,} self-matches dropped")
         if self.depth is not None:
             done.append(f"depth {self.depth:,} ({left_out:,} documents left out)")
         return ", ".join(done)
-
-
-def _best_chunks(run: Run, separator: str) -> Run:
-    pairs = run.pairs
-    docs = Ids(pairs.docs.text, pairs.docs.start, _length_before(pairs.docs, separator.encode()))
-    whole = Pairs.numbered(pairs.topics, pairs.topic, docs, pairs.source)
-    rows = whole.best_rows(run.score)
-    return Run._of_pairs(run.name, whole.take(rows), run.score[rows], lambda: run.take(rows).stated_rank)
 
 
 def _length_before(ids: Ids, separator: bytes) -> Ints:

@@ -25,7 +25,7 @@ from rankbounds.phrases import counted
 if TYPE_CHECKING:
     from rankbounds.collection.bands import Rho
     from rankbounds.collection.order import Order
-    from rankbounds.collection.shapes import RunLike
+    from rankbounds.collection.shapes import RunLike, SameAs
 
 KEEP_ONE = "Keep one entry for each document."
 
@@ -291,6 +291,7 @@ class Run(PairTable):
         depth: int | None = None,
         ties: Order = "trec",
         ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
+        same_as: SameAs | None = None,
     ) -> Run:
         """Return the run prepared for scoring, as some collections require.
 
@@ -307,6 +308,9 @@ class Run(PairTable):
             The order of documents of equal score, if the depth cuts between them.
         ties_key : mapping or path, optional
             ``{document: value}``, or a file of such lines; implies ``ties="key"``.
+        same_as : path or lists of ids, optional
+            Groups of ids of the same document, of which the first stands for all. Judgments are joined by
+            ``evaluate(same_as=...)``.
 
         Returns
         -------
@@ -315,7 +319,7 @@ class Run(PairTable):
 
         Notes
         -----
-        The order is: chunks to documents, self-matches, depth.
+        The order is: chunks to documents, equal ids, self-matches, depth.
 
         Examples
         --------
@@ -329,7 +333,7 @@ class Run(PairTable):
         from rankbounds.collection.preparation import Preparation
 
         key, order = _order_of_ties(ties, ties_key)
-        return Preparation(drop_self, documents_of, depth, order, tie_key=key)(self)
+        return Preparation(drop_self, documents_of, depth, order, tie_key=key, same_as=same_as)(self)
 
     def banded(
         self,

@@ -154,7 +154,6 @@ def texts_of(ids: Sequence[Any], what: str, name: str) -> Sequence[str]:
 def _run_of(
     name: str, query_ids: Sequence[Any], doc_ids: Sequence[Any], rows: Ints, columns: Ints, best: Floats
 ) -> Run:
-    """Make a run of entries; only ids of documents that it holds are hashed."""
     where = Source(name)
     topics, texts = texts_of(query_ids, "query", name), texts_of(doc_ids, "document", name)
     used = np.zeros(len(texts), dtype=bool)
@@ -210,14 +209,12 @@ def _like_positions(rows: NDArray[Any], docs: int) -> bool:
 
 
 def _rise(value: Floats, some: NDArray[np.bool_]) -> bool:
-    """Return whether scores never fall along a row, and rise in most."""
     both = some[:, 1:] & some[:, :-1]
     steps = np.where(both, np.diff(value, axis=1), 0.0)
     return bool((steps >= 0).all() and 2 * np.count_nonzero((steps > 0).any(axis=1)) > max(1, len(value)))
 
 
 def _refuse(name: str, wrong: NDArray[np.bool_], words: Callable[[int, int], str]) -> None:
-    """Raise an error for the first cell that is wrong."""
     if wrong.any():
         row, column = divmod(int(wrong.argmax()), wrong.shape[1])
         raise DataError(name, f"row {row} and column {column} hold {words(row, column)}.")

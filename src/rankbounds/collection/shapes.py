@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from rankbounds.collection.qrels import Qrels
     from rankbounds.collection.run import Run
+    from rankbounds.collection.same_documents import SameDocuments
 
 
 class Frame(Protocol):
@@ -25,3 +26,5 @@ RunLike: TypeAlias = "str | os.PathLike[str] | Run | Mapping[Any, Iterable[Any]]
 """One run: a path, ``Run``, ``{query: {document: score}}``, ``{query: [document, ...]}``, a frame, or rows."""
 RunsLike: TypeAlias = "RunLike | Mapping[str, RunLike] | Iterable[RunLike]"
 """One run or several: patterns and folders, a list of runs, a dict by name, or a frame with a column ``run``."""
+SameAs: TypeAlias = "str | os.PathLike[str] | Iterable[Iterable[str]] | SameDocuments"
+"""Groups of ids of one document each: a file with a group per line, or lists."""

@@ -16,7 +16,6 @@ def _kernel_takes(array: Floats) -> bool:
 
 
 def running_sums(array: Floats, *, upward: bool = False) -> Floats:
-    """Return running sums by rank; ``upward``, from the end."""
     if not _kernel_takes(array):
         return np.cumsum(array[..., ::-1], axis=-1)[..., ::-1] if upward else np.cumsum(array, axis=-1)
     size, width, out = array.size, array.shape[-1], np.empty(array.shape)

@@ -60,7 +60,6 @@ class HashTable:
         return np.concatenate([*refused, np.array(again, dtype=np.int64)])
 
     def find(self, keys: Words, topic: Ints) -> Ints:
-        """For each key of a topic the row that has it, or -1."""
         begin, last = self.begin[topic], self.last[topic]
         place = begin + (keys.view(np.int64) & last)
         found = self.row[place]

@@ -45,7 +45,6 @@ def _freed_memory_is_kept() -> None:
 
 
 def padded(size: int) -> Bytes:
-    """A buffer for ``size`` bytes of text, which start at ``PADDING``."""
     _freed_memory_is_kept()
     buffer = np.empty(size + 2 * PADDING, dtype=np.uint8)
     buffer[:PADDING] = 0
@@ -60,7 +59,6 @@ def pad(content: bytes | memoryview) -> Bytes:
 
 
 def mix(hashes: Words, words: Words | np.uint64) -> Words:
-    """Fold words into running hashes."""
     mixed = (hashes ^ words) * _MULTIPLIER
     mixed ^= mixed >> _HALF
     return mixed
@@ -107,7 +105,6 @@ def _text_of_id(value: Any, what: str, place: Callable[[int], Place], row: int) 
 
 
 def is_missing(value: Any) -> bool:
-    """Does a frame say with this that there is no value?"""
     is_nan = isinstance(value, float | np.floating) and value != value
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(is_nan)
 
@@ -152,7 +149,6 @@ class Ids(Sequence[str]):
 
     @classmethod
     def of_bytes(cls, joined: bytes | memoryview, length: Ints) -> Ids:
-        """From ids that stand one behind the other, and the length of each."""
         return cls(pad(joined), PADDING + np.cumsum(length) - length, length)
 
     def __len__(self) -> int:
@@ -202,7 +198,6 @@ class Ids(Sequence[str]):
         return self.text[places], offsets
 
     def word_count(self) -> int:
-        """How many 8-byte words the longest id takes."""
         return (int(self.length.max(initial=0)) + 7) // 8
 
     def word(self, number: int) -> Words:
@@ -235,7 +230,6 @@ class Ids(Sequence[str]):
         return hashed
 
     def equals(self, other: Ids) -> Flags:
-        """Row by row, are the two the same bytes?"""
         same = self.length == other.length
         for number in range(min(self.word_count(), _COMMON_WORDS)):
             same &= self.word(number) == other.word(number)

@@ -39,7 +39,6 @@ class Source:
         return self.place(row)
 
     def place(self, row: int) -> Place:
-        """The same for a row of a table."""
         return Place(self.name, row=self.before + row + 1 if self.unit == "row" else None)
 
 
@@ -63,7 +62,6 @@ class Pairs:
         return self.topic.size
 
     def take(self, rows: slice | Ints | Flags) -> Pairs:
-        """Some of the pairs; topics that lose all their pairs are kept."""
         return Pairs(self.topics, self.topic[rows], self.docs.take(rows), self.keys[rows], self.source)
 
     def where(self, row: int) -> Place:
@@ -73,11 +71,9 @@ class Pairs:
         return f'document "{self.docs[row]}" of topic "{self.topics[int(self.topic[row])]}"'
 
     def raw(self, row: int) -> tuple[int, bytes]:
-        """The pair as a key: the topic's number and the document's bytes."""
         return int(self.topic[row]), self.docs.raw(row)
 
     def without_unused_topics(self) -> Pairs:
-        """The same pairs; topics that have none are forgotten."""
         return self._with_topics(np.bincount(self.topic, minlength=len(self.topics)) > 0)
 
     def of_topics(self, names: Container[str]) -> tuple[Pairs, Ints]:
@@ -122,7 +118,6 @@ class Pairs:
         return [together[rows] for rows in slices]
 
     def rows_by_topic(self) -> Ints:
-        """All rows, each topic's together in the order given."""
         return np.argsort(self.topic, kind="stable")
 
     def repeats(self, threads: int = 1, further: Ids | None = None) -> Ints:
@@ -137,7 +132,6 @@ class Pairs:
         return np.sort(np.concatenate([*in_threads(self._repeats_in, self.topic_slices(), threads)]))
 
     def _repeats_in(self, rows: slice | Ints) -> Ints:
-        """Do so within whole topics, each in the order given."""
         keys = self.keys[rows]
         if none_repeated(keys, self.topic[rows]) or not repeated_keys(keys).size:
             return np.empty(0, dtype=np.int64)
@@ -186,7 +180,6 @@ class Pairs:
 
 
 def row_numbers(rows: slice | Ints) -> Ints:
-    """The numbers of the rows in one of ``topic_slices``."""
     return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
 
 
@@ -208,14 +201,12 @@ class PairIndex:
 
     @cached_property
     def native(self) -> Table | None:
-        """The same for the kernel; None where it must be left to NumPy."""
         table, docs = self.table, self.pairs.docs
         if table.crowded or self.same_key or table.row.dtype != np.int32:
             return None
         return Table(docs.text, docs.start, docs.length, table.begin, table.last, table.row)
 
     def topics_of(self, other: Pairs) -> Ints:
-        """For each topic of the other table its number here, or -1."""
         if other.topics == self.pairs.topics:
             return np.arange(len(other.topics))
         return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
@@ -236,7 +227,6 @@ class PairIndex:
         return rows, here
 
     def _same(self, other: Pairs, rows: Ints, here: Ints) -> Flags:
-        """Compare the documents of rows of two tables byte by byte, not by hash."""
         docs = other.docs.take(rows)
         if docs.word_count() > len(self.words):
             return docs.equals(self.pairs.docs.take(here))
@@ -247,7 +237,6 @@ class PairIndex:
 
 
 def _number_two(one: Pairs, other: Pairs) -> list[Ints]:
-    """Do as ``number_pairs``, by lookup in a tenth of the time of sorting."""
     found, rows = one.index.find(other)
     numbers = len(one) + np.arange(len(other))
     numbers[found] = rows
@@ -327,7 +316,6 @@ class PackedPairs:
 
     @classmethod
     def of(cls, pairs: Pairs) -> PackedPairs | None:
-        """Pack these pairs; None where their ids are long."""
         width = pairs.docs.word_count()
         return cls(pairs, width) if 0 < width <= _WORDS else None
 

@@ -226,7 +226,8 @@ def command_line(study: Study, options: Options) -> str:
     words = ["rankbounds", "study", study.name]
     if "qrels" in study.needs:
         words += [options.qrels, *options.runs]
-        given = {name: getattr(options, name) for name in ("formats", "source", "raters")}
+        names = ("formats", "source", "raters", "same_as")
+        given = {name.replace("_", "-"): getattr(options, name) for name in names}
         given["columns"] = columns_argument(options.columns) if options.columns else None
         given["judgments"] = "complete" if options.complete else None
         words += [*(f"--{name}={text}" for name, text in given.items() if text), *["--lenient"] * options.lenient]

@@ -123,7 +123,6 @@ class Desk:
             return self.journal.by_key.get(key) or self._take_in(judge, pair, key=key)
 
     def undo(self, judge: str, key: str = "") -> Entry:
-        """Take back what a judge did last; the entry that was undone."""
         self._check(judge, key)
         with self._lock:
             again = self.journal.by_key.get(key)
@@ -154,7 +153,6 @@ class Desk:
             raise UsageError(f"No run, no list and no judgment has document {doc_id} of query {query_id}.")
 
     def _take_in(self, judge: str, pair: Pair, **fields: Any) -> Entry:
-        """Write an entry to the journal, and what follows from it to the file."""
         entry = self.journal.append(judge, pair, **fields)
         self._leases.pop(pair, None)
         self._bring_to_file(pair)
@@ -202,7 +200,6 @@ class Desk:
                 time.sleep(PATIENCE)
 
     def write(self) -> bool:
-        """Write the file where it lacks something; False where that failed."""
         try:
             with self._writing:
                 with self._lock:
@@ -353,7 +350,6 @@ class Desk:
 
 
 def check_name(judge: str) -> None:
-    """An error for what is no name of a judge."""
     if judge != judge.strip() or not 1 <= len(judge) <= LONGEST_NAME or not judge.isprintable():
         raise UsageError(f"A judge's name has 1 to {LONGEST_NAME} letters, not {shown(judge)}.")
 
@@ -366,7 +362,6 @@ def _grades_of(grades: Sequence[float]) -> dict[float, str]:
 
 
 def _whole_grades(most: int) -> dict[float, str]:
-    """Grades from 0 to the largest, with words for them on the usual scales."""
     words = GRADE_WORDS.get(most, ("",) * (most + 1))
     return dict(zip(map(float, range(most + 1)), words, strict=True))
 

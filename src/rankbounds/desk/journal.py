@@ -49,12 +49,10 @@ class Entry:
         return self.query_id, self.doc_id
 
     def shown(self) -> dict[str, Any]:
-        """What pages get to see."""
         return {name: getattr(self, name) for name in ("number", "query_id", "doc_id", "grade")}
 
     @classmethod
     def of(cls, line: bytes) -> Entry:
-        """An entry from its line; ValueError where it is none."""
         try:
             entry = cls(**json.loads(line))
             grade = None if entry.grade is None else float(entry.grade)
@@ -170,14 +168,12 @@ class Journal:
     # ---- what holds now ----
 
     def last_of(self, judge: str) -> Entry | None:
-        """What a judge did last and did not take back."""
         entries = self._by_judge.get(judge, [])
         while entries and entries[-1].number in self._undone:
             entries.pop()
         return entries[-1] if entries else None
 
     def _standing(self, pair: Pair) -> list[Entry]:
-        """Judgments and skips of a document that nobody took back."""
         return [entry for entry in self.by_pair.get(pair, ()) if entry.number not in self._undone]
 
     def opinions(self, pair: Pair) -> dict[str, Entry]:
@@ -204,12 +200,10 @@ class Journal:
         return [entry for entry in self.by_pair.get(pair, ()) if entry.grade is not None and not entry.beside]
 
     def is_pending(self, pair: Pair) -> bool:
-        """May the file lack what was said of this document last?"""
         return self._last_number[pair] > self.written
 
 
 def _lock(file: IO[bytes]) -> bool:
-    """Have a file alone as long as this process lives; False if another one does."""
     try:
         if os.name == "nt":
             import msvcrt

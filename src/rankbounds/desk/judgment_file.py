@@ -120,7 +120,6 @@ class Records:
         return unheld_by_table(name) if name else "is empty"
 
     def read(self, body: bytes, name: str) -> tuple[str, str, float]:
-        """What a reader of the file will see in a record."""
         if self.is_trec:
             read = trec.read_lines(text_of(name, body), trec.qrels_layout)
         else:
@@ -256,7 +255,6 @@ class JudgmentFile:
             raise DataError(self.path, "the judgment could not be read back from this file, and was not written.")
 
     def put(self, pair: Pair, grade: float, judge: str) -> None:
-        """Judge a document, in its row or in a new one."""
         body = self._body(pair, grade, judge)
         place = self._place.get(pair)
         if place is not None:

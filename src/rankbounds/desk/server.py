@@ -188,7 +188,6 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
             self._answer(self._post)
 
         def _answer(self, method: Callable[[], None]) -> None:
-            """Every error is an answer; unforeseen ones are printed here, too."""
             try:
                 if not self._welcome():
                     self._reply(403, "text/plain", b"Only requests to this machine by its own name are answered.\n")
@@ -262,7 +261,6 @@ def server(office: Office, host: str, port: int, token: str | None = None) -> Th
             return named in names
 
         def _of_this_origin(self) -> bool:
-            """Does a request come from a page of this server, as far as the browser says so?"""
             origin, site = self.headers.get("Origin"), self.headers.get("Sec-Fetch-Site")
             if site not in (None, "same-origin", "none"):
                 return False

@@ -90,6 +90,9 @@ def evaluate(
         How several people's judgments of a document become one (of a tie the lowest grade); by default an error.
     complete : bool, default False
         No relevant document is missing from the judgments: what they do not list is judged non-relevant.
+    same_as : path or lists of ids, optional
+        Groups of ids of the same document (a file has a group per line): the first stands for all, in judgments and
+        runs. Of its grades the highest counts, of its places in a list the first.
     formats : str or pair of str, optional
         The format of all files, or of the judgments and of the runs; by default recognised from their contents.
     columns : mapping, optional
@@ -155,6 +158,8 @@ def evaluate(
     preparation = own.pop("preparation", None)
     progress, observe, memory, master = (own.pop(name, None) for name in OF_ENGINES)
     assumptions, reading = chosen_options(own, threads=1 if engine == "spark" else None)
+    if reading.same_as is not None:
+        preparation = replace(preparation or Preparation(), same_as=reading.same_as)
     scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
     assumptions.check(scoring.measures, in_memory=engine == "local")
     if engine != "local" and runs is None:

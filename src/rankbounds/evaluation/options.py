@@ -14,6 +14,7 @@ from typing import Any, TypedDict, TypeVar
 from rankbounds.collection.gains import GainRule
 from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.preparation import Preparation
+from rankbounds.collection.shapes import SameAs
 from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UnknownOptionError, UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
@@ -40,6 +41,7 @@ class ReadingOptions(FileOptions, total=False):
     source: str | Sequence[str] | None
     raters: str | None
     complete: bool
+    same_as: SameAs | None
 
 
 class OrderOptions(FileOptions, total=False):

@@ -210,7 +210,6 @@ class RankCounter:
         return wanted, within
 
     def _columns(self, block: Any, first: int, seen: Flags, done: str) -> slice:
-        """Return the block's columns, if it can be taken."""
         if not is_matrix(block) or block.shape[0] != len(self.query_ids):
             shape = getattr(block, "shape", None)
             raise UsageError(
@@ -262,7 +261,6 @@ class RankCounter:
 
 
 def _runs(begin: Ints, length: Ints) -> Ints:
-    """Return the whole numbers of each of these runs, one run after the other."""
     return np.repeat(begin - (np.cumsum(length) - length), length) + np.arange(length.sum())
 
 
@@ -275,7 +273,6 @@ def _gap(seen: Flags) -> str:
 
 
 def _span(flags: Flags) -> str:
-    """Name the first columns in a row that have the flag."""
     first = int(flags.argmax())
     rest = flags[first:]
     end = first + (rest.size if rest.all() else int((~rest).argmax()))
@@ -324,7 +321,6 @@ def _counts_on_device(block: Any, wanted: Floats) -> tuple[Ints, Ints]:
 
 @cache
 def _kernel() -> Callable[[Any, Any], tuple[Any, Any]] | None:
-    """Return the kernel that counts in one pass, where Triton is installed."""
     try:
         from rankbounds.evaluation.counting_kernel import count
     except ImportError:

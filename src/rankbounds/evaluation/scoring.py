@@ -198,7 +198,6 @@ def strange_documents(unmatched: tuple[str, str] | None, count: int) -> str:
 
 
 def _like_scores(qrels: Qrels) -> bool:
-    """Are most grades no whole numbers, and all of a topic different?"""
     grade = qrels.grade
     if np.count_nonzero(grade == np.floor(grade)) * 2 > grade.size or grade.size <= len(qrels.query_ids):
         return False
@@ -206,7 +205,6 @@ def _like_scores(qrels: Qrels) -> bool:
 
 
 def _like_grades(run: Run) -> bool:
-    """Are all scores whole numbers, and some 0 or equal within a topic?"""
     score = run.score
     if not np.array_equal(score, np.floor(score)):
         return False

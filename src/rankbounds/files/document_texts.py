@@ -82,7 +82,6 @@ class DocumentTexts:
         return None
 
     def _open(self, path: str) -> _File:
-        """Open the file in its format, after previously unpacked files if compressed."""
         with stream(path) as file:
             head = file.read(_HEAD)
             held, begin, end = None, 0, None

@@ -166,7 +166,6 @@ def _is_nothing(cell: Any) -> bool:
 
 
 def _question(entry: Any) -> Any:
-    """Return the id of a question, or of an object, ``{"qid": ..., "text": ...}``."""
     if isinstance(entry, Mapping):
         inside = find_column(map(str, entry), QUESTION_NAMES)
         return entry.get(inside) if inside else entry

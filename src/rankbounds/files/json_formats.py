@@ -96,7 +96,6 @@ def _mteb_run(content: Any, name: str) -> Columns:
 
 
 def _ranking_evaluation(content: dict[str, Any]) -> dict[str, Any]:
-    """Some versions put the response under ``rank_eval``."""
     inner = content.get("rank_eval")
     return inner if isinstance(inner, dict) else content
 

@@ -27,7 +27,6 @@ class LeftOut:
         return LeftOut(sum(counts) if len(counts) == 2 else None, min(places, key=line_of, default=None))
 
     def describe(self, kind: str) -> str:
-        """``lines with too few fields left out: 3 (first: run.txt:7)``."""
         count = "" if self.count is None else f": {self.count:,}"
         return f"{kind}{count}" + ("" if self.first is None else f" (first: {self.first})")
 
@@ -74,7 +73,6 @@ class Problems:
         self.errors[kind] = sorted([*self.errors.get(kind, ()), *errors], key=line_of_error)[: self.most]
 
     def take(self, part: Problems) -> None:
-        """Raise the first problem of a part of the file, or count all."""
         if part.errors and not self.lenient:
             raise min((errors[0] for errors in part.errors.values()), key=line_of_error)
         with self._lock:

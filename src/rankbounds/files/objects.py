@@ -35,7 +35,6 @@ _SCALARS = (str, bytes, int, float, np.generic)
 
 
 def is_table(given: Any) -> bool:
-    """Is this a data frame, or a run of the package ranx?"""
     kind = type(given)
     return kind.__module__.startswith("ranx.") or any(
         hasattr(kind, name) for name in ("columns", "column_names", "read_all")

@@ -245,7 +245,6 @@ def _read_stream(path: str) -> bytes:
 
 
 def _read_to_end(name: str, file: IO[bytes]) -> bytes:
-    """Read a pipe or a terminal; reject what never ends, such as /dev/zero."""
     with contextlib.suppress(io.UnsupportedOperation):  # standard input that a program replaced
         number = file.fileno()
         status = os.fstat(number)
@@ -256,7 +255,6 @@ def _read_to_end(name: str, file: IO[bytes]) -> bytes:
 
 
 def is_pipe(path: str) -> bool:
-    """Can this be read only once: a pipe, a terminal, standard input?"""
     return path == STANDARD_INPUT or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 

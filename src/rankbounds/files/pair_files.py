@@ -48,7 +48,6 @@ def write_pairs(
 
 
 def _rows(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], *, in_csv: bool) -> Iterator[tuple[Any, ...]]:
-    """Return the rows of a table; raise if CSV, or JSON, cannot hold an id."""
 
     def checked(what: str, name: str) -> str:
         if not _is_utf8(name):
@@ -66,7 +65,6 @@ def _rows(pairs: Pairs, columns: Mapping[str, Iterable[float | str]], *, in_csv:
 
 
 def _shortest(value: float | str) -> float | str:
-    """Whole numbers as such, so that they are written without a point."""
     return value if isinstance(value, str) or value != int(value) or abs(value) >= 1e16 else int(value)
 
 

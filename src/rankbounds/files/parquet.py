@@ -64,7 +64,6 @@ def read_frame(
 
 @contextlib.contextmanager
 def _unchanged(path: str) -> Iterator[None]:
-    """Raise if the file is written to meanwhile: its reader would mix both versions."""
     with open(path, "rb") as file, check_unchanged(path, file.fileno()):
         yield
 

@@ -104,7 +104,6 @@ def labels_from(given: str, queries: list[str]) -> Labels:
 
 
 def labels_by_prefix(queries: list[str], mark: str) -> Labels:
-    """Label queries by the part of the id before the first such mark."""
     return {"prefix": {query: query.partition(mark)[0] for query in queries if query.find(mark) > 0}}
 
 

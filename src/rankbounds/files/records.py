@@ -186,7 +186,6 @@ def named_records(
 
 
 def _are_objects(lines: list[str]) -> bool:
-    """Is the first line an object, or does every line look like one?"""
     if not lines[0].startswith("{"):
         return False
     if all(line.startswith("{") and line.endswith("}") for line in lines):

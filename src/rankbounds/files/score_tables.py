@@ -241,7 +241,6 @@ def read_score_table(
 
 
 def read_score_frame(given: Any, is_measure: IsMeasure, columns: Mapping[str, str] | None = None) -> ScoreTable:
-    """Read a pandas, polars or pyarrow frame of scores like a file."""
     table = ScoreTable("the data frame", "run")
     header, rows = _rows_of_frame(given.collect() if type(given).__name__ == "LazyFrame" else given, table.file)
     _Layout(header, columns or {}, is_measure, table.file).read(rows, table, SCORE)
@@ -427,7 +426,6 @@ class _Layout:
                 table.add((run, query, measure), place, row.get(name), seed=seed)
 
     def _note_cluster(self, row: Mapping[str, Any], query: str, table: ScoreTable, place: Place) -> None:
-        """Add the cluster of a row's query; without one it is a cluster of its own."""
         column = self.found["cluster"]
         if column is None or query in ("", ALL):
             return

@@ -425,7 +425,6 @@ def usual_line(text: Text) -> tuple[int, list[bytes], Place]:
 
 
 def _join_blocks(text: Text, blocks: list[_Block], threads: int, whole: Lines) -> tuple[Pairs, Floats]:
-    """Join all blocks into one table; a topic may continue in any later block."""
     source = Source(text.name, "line", text.before)
     names, numbers = _number_topics([block.topics for block in blocks])
     table = blocks[0].lines

@@ -236,7 +236,6 @@ def _on_condensed(given: Any, compute: Callable[[Rankings], Floats]) -> Converte
 
 
 def _interpolated(recall: float, rel: float, rankings: Rankings) -> Floats:
-    """By trec_eval 9, on which the package pytrec_eval stands."""
     return interpolated(rankings, rel, (recall,), rounding=0.9)[0]
 
 

@@ -344,7 +344,6 @@ def at_level(measure: Measure, level: float) -> Measure:
 
 
 def _mean_of_points(points: tuple[float, ...], level: float, rankings: Rankings) -> Floats:
-    """Added from the highest recall down, as trec_eval does."""
     return np.cumsum(interpolated(rankings, level, points)[::-1], axis=0)[-1] / len(points)
 
 

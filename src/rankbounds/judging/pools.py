@@ -125,7 +125,6 @@ def subset(qrels: Qrels, kept: Flags) -> Qrels:
 
 
 def _places_within(counts: Ints) -> Ints:
-    """0, 1, 2, ... for each group of a sorted column, from the sizes of the groups."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 

@@ -63,7 +63,6 @@ class Compatibility(Measure):
         return np.where(relevant(rankings), self._in_common(depth), 0.0).sum(axis=-1)
 
     def _in_common(self, depth: Ints | Floats) -> Floats:
-        """Return what a document adds that both rankings have from this depth on."""
         weights = self.p ** np.arange(DEEPEST) / np.arange(1, DEEPEST + 1)
         from_depth = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
         added: Floats = from_depth[np.clip(np.asarray(depth, dtype=np.int64) - 1, 0, DEEPEST)]

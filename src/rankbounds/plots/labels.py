@@ -48,7 +48,6 @@ def _draw_agreement(judges: Judges, axes: Axes) -> None:
 
 
 def _offsets(judges: Judges, width: float) -> Floats:
-    """Say how far marks of each set of labels stand aside, so that none hides another."""
     return np.linspace(-width, width, len(judges.labels)) if len(judges.labels) > 1 else np.zeros(1)
 
 

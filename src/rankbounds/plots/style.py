@@ -272,7 +272,6 @@ def save(axes: Any, path: str | os.PathLike[str], width: str | float | None = No
 
 
 def _stack_panels(drawn: Figure) -> None:
-    """Stack side-by-side panels where they would be too narrow to read."""
     grid = drawn.axes[0].get_gridspec()
     if grid is None or grid.nrows > 1 or grid.ncols != len(drawn.axes):
         return

@@ -105,7 +105,6 @@ class UnjudgedDocuments:
 
     @cached_property
     def open(self) -> Floats:
-        """By topic, what its retrieved unjudged documents could add."""
         return self.sums(np.where(self.retrieved, self.weight, 0.0))
 
     @property
@@ -118,7 +117,6 @@ class UnjudgedDocuments:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The retrieved ones as (query, document) pairs."""
         return self.run.pairs.take(self.row[self.retrieved])
 
     def of_topics(self, chosen: Flags) -> UnjudgedDocuments:

@@ -72,13 +72,11 @@ class DrawnCompletions:
 
     @cached_property
     def _variance(self) -> Floats:
-        """By document, how far what was estimated moves its log odds."""
         assert self._features is not None
         return np.asarray(((self._features @ self._covariance) * self._features).sum(axis=-1))
 
     @cached_property
     def _moved(self) -> Floats:
-        """What estimated coefficients, or the log odds of runs, are off by in each draw."""
         rng = np.random.default_rng((self.seed, 1))
         covariance = self._covariance
         nothing = np.zeros(len(covariance))

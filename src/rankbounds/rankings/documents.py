@@ -95,7 +95,6 @@ class RetrievedDocuments:
 
     @cached_property
     def held(self) -> Ints:
-        """How many documents each run holds."""
         return np.bincount(self.run, minlength=len(self.runs))
 
     @cached_property

@@ -279,7 +279,6 @@ class TiedGroups:
 
     @property
     def offset(self) -> Ints:
-        """For every group how many documents of the list stand before it."""
         return self.cell[self.start] % self.width
 
     def cut_by(self, depth: int) -> Ints:

@@ -39,7 +39,6 @@ class StrataFacts:
         self.sampled = self._per_stratum(self.drawn)
 
     def _per_stratum(self, kept: Flags) -> Floats:
-        """Count these judgments per stratum and topic; one more stratum stays empty."""
         cell = self.facts.qrels.pairs.topic[kept].astype(np.int64) * (self.width + 1) + self.number[kept]
         topics = len(self.facts.query_ids)
         return np.bincount(cell, minlength=topics * (self.width + 1)).reshape(topics, -1).astype(np.float64)

@@ -166,7 +166,6 @@ class _Columns:
         return rows
 
     def _known(self, known: tuple[float, float], columns: slice, tail: float) -> tuple[Any, float, float]:
-        """Return the row that holds a printed number to its rounding interval."""
         row = np.zeros(len(self.upper))
         row[columns] = self.score_weights[columns]
         scale = max((known[1] - known[0]) / 2, row.max(initial=0.0) / LARGEST_COEFFICIENT, 1e-300)

@@ -90,13 +90,11 @@ class Choices(Beside):
 
     @classmethod
     def of(cls, measures: MeasuresLike = DEFAULT_MEASURES, **given: Any) -> Choices:
-        """From choices and options of ``compare``, all by name."""
         own = {one.name: given.pop(one.name) for one in fields(cls) if one.name in given}
         question, reading = Question.of({"threads": processors(), **given}, measures)
         return cls(question=question, reading=reading, options=given, **own)
 
     def asks_for_rbp(self) -> bool:
-        """Is RBP among the measures that somebody chose?"""
         chosen = self.question.measures
         return chosen != tuple(parse_measures(DEFAULT_MEASURES)) and any(isinstance(each, RBP) for each in chosen)
 

@@ -141,7 +141,6 @@ class Thinning:
 
 
 def lists_of(scores: Scores, observed: Observed, evidence: Evidence | None, thinning: Thinning) -> dict[str, Any]:
-    """Strips of ranks, ties and coverage."""
     strips = np.zeros((len(thinning.runs), len(thinning.topics), thinning.depth), dtype=np.uint8)
     for place, run in enumerate(thinning.runs):
         known = observed.runs[run].strips

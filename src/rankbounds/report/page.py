@@ -211,7 +211,6 @@ class Live:
         return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
     def read_runs(self) -> list[Run]:
-        """The runs as they are now, read again only when a file changed."""
         with self._reading:
             state = self.state(runs_alone=True)
             if self._read[0] != state:
@@ -219,7 +218,6 @@ class Live:
             return self._read[1]
 
     def retrieves(self, query_id: str, doc_id: str) -> bool:
-        """Is this document in the list of a run for this query?"""
         lists = (run[query_id] for run in self.read_runs() if query_id in run.query_ids)
         return any(doc == doc_id for documents in lists for doc, _ in documents)
 

@@ -161,7 +161,6 @@ def plan_topics(
 
 
 def _deviation(scores: Floats, measure: str, clusters: Clusters | None) -> float:
-    """The deviation of differences, pooled over all pairs of runs."""
     if not np.isfinite(scores).all():
         raise UsageError(f"{measure} is infinite or not known on a topic of the pilot: plan with another measure.")
     apart = scores - scores.mean(axis=0)

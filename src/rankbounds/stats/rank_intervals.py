@@ -35,5 +35,4 @@ def ordinal(place: int) -> str:
 
 
 def words(low: int, high: int) -> str:
-    """Say an interval for a place: "between 3rd and 9th", "3rd"."""
     return ordinal(low) if low == high else f"between {ordinal(low)} and {ordinal(high)}"

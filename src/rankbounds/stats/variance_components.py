@@ -43,12 +43,10 @@ class Anova:
 
     @property
     def reruns(self) -> float:
-        """The number of runs of a system: the harmonic mean over systems."""
         return float(1 / np.mean(1 / self.runs_of_system))
 
     @cached_property
     def effects(self) -> list[str]:
-        """The effects that can be told apart, by their factors."""
         varying = {factor for factor, size in self.sizes.items() if size > 1}
         between = [effect for effect in ("t", "s", "ts") if varying.issuperset(effect)]
         return between + ["sr", *(["tsr"] if "t" in varying else [])] * bool(self._repeats)
@@ -68,7 +66,6 @@ class Anova:
 
     @cached_property
     def mean_squares(self) -> Floats:
-        """Of each effect, in units of single scores."""
         within = self.scores - self._cells[:, self.system]
         found = []
         for effect in self.effects:
@@ -118,7 +115,6 @@ class Design:
     reruns: int = 1
 
     def _times(self, effect: str) -> int:
-        """How many independent draws of the effect a system's mean is over."""
         numbers = {"t": self.topics, "r": self.reruns, "s": 1}
         return int(np.prod([numbers[factor] for factor in effect]))
 

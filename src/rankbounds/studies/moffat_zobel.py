@@ -102,7 +102,6 @@ def judgments_to_depth(qrels: rb.Qrels, pool_runs: list[rb.Run], depth: int) -> 
 
 
 def _sets_of_judgments(qrels: rb.Qrels, pool_runs: list[rb.Run], pool_depth: int) -> dict[str, rb.Qrels]:
-    """Return the judgments of a pool of this depth (none for 0) beside all judgments."""
     shallow = {f"pool depth {pool_depth}": judgments_to_depth(qrels, pool_runs, pool_depth)} if pool_depth > 0 else {}
     return shallow | {"all judgments": qrels}
 

@@ -40,7 +40,6 @@ def text_address(text: Bytes, end: int, across: int = 8) -> int:
 
 
 def hashes_of(text: Bytes, start: Ints, length: Ints) -> Words | None:
-    """The hash of every id; None where that is left to NumPy."""
     rows = start.size
     if native.kernel is None or not rows:
         return None

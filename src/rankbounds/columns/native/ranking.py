@@ -36,7 +36,6 @@ class RankedLists:
         self.topic = np.empty(rows, dtype=np.int64)
 
     def addresses(self) -> tuple[int, ...]:
-        """Of the columns, 0 for those that are not kept."""
         rows = self.grade.size
         return (
             float64(self.grade, rows),

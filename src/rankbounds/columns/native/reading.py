@@ -69,7 +69,6 @@ class Lines:
 
     @classmethod
     def empty(cls, rows: int) -> Lines:
-        """Columns of so many rows that are still to be filled."""
         kinds = (np.int32, np.int64, np.int32, np.uint64, np.float64)
         return cls(*(np.empty(rows, dtype=kind) for kind in kinds))  # type: ignore[arg-type]
 
@@ -109,7 +108,6 @@ def ids_and_numbers(of_query: list[dict[Any, Any]], lengths: Ints) -> tuple[Ids,
 
 
 def dict_of_rows(rows: list[str], columns: list[str], values: Floats) -> dict[str, dict[str, float]]:
-    """``{row: {column: value}}``, of names that are text."""
     if values.shape != (len(rows), len(columns)):
         raise IndexError("names of other rows and columns")
     if native.kernel is None:

@@ -153,7 +153,6 @@ def progress_shown() -> Iterator[None]:
 
 
 def cleared() -> contextlib.AbstractContextManager[None]:
-    """Hide the line during other output; it comes back with progress."""
     return _line.cleared() if _line is not None else contextlib.nullcontext()
 
 

@@ -106,6 +106,7 @@ READING = group_under(
         everyday=True,
         about_runs=True,
     ),
+    Option("--same-as FILE", "groups of ids of one document, a line each: the first stands for all", about_runs=True),
     explained_by="evaluate",
 )
 READING_RUNS = READING[:3]
@@ -157,6 +158,7 @@ def preparation_from(options: Options) -> Preparation:
         cast(Order, ties) if ties in ORDERS else "trec",
         given.get("score_precision", "double"),
         key,
+        given.get("same_as"),
     )
 
 
@@ -176,6 +178,7 @@ def reading_from(options: Options) -> Reading:
         gain_rule(given.get("gain")),
         raters=given.get("raters"),
         complete=given.get("complete", False),
+        same_as=given.get("same_as"),
     )
 
 
@@ -250,6 +253,8 @@ def trusted_from(options: Options, measures: Sequence[Measure], *, drawn: bool =
     """Return the labels named, the trusted source's as truth and others calibrated; ``drawn``: for drawn measures."""
     if not options.calibrate:
         return None
+    if options.same_as:
+        raise UsageError("--calibrate does not go with --same-as: write the labels with one id for each document.")
     from rankbounds.probability.models.trusted_labels import TrustedFirst
 
     return TrustedFirst.read(options.qrels, reading_from(options), measures, drawn=drawn)

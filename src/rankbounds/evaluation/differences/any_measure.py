@@ -79,7 +79,6 @@ def ends_are_attained(measure: Measure) -> bool:
 
 
 def subtracted(one: Floats, other: Floats) -> Floats:
-    """One minus other; two searches that never end differ by nothing."""
     with np.errstate(invalid="ignore"):
         return np.where(one == other, 0.0, one - other)
 
@@ -282,7 +281,6 @@ def greatest_of_shrunk(measure: Measure, rankings: Rankings, retrieved: Greatest
 
 
 def greatest_of_sums(measure: Normalised, topic: OpenTopic, retrieved: Greatest) -> Greatest | None:
-    """The same for weighted sums, whose least numerator is known."""
     rankings, documents = topic.rankings, topic.documents
     shrinkage = measure.shrinkage(rankings)
     if shrinkage is None or not rankings.length.size:
@@ -319,12 +317,10 @@ def _known_relevant(measure: Measure, rankings: Rankings) -> Ints:
 
 
 def _all_gain(measure: Measure, rankings: Rankings) -> bool:
-    """Do non-relevant documents gain too? Their number is unlimited."""
     return measure.graded and rankings.facts.nonrelevant_gain > 0
 
 
 def greatest_in_collection(measure: Measure, rankings: Rankings, assumptions: Assumptions) -> Greatest:
-    """Subtract B's least value in any collection from A's greatest."""
     everything = replace(assumptions, open="collection", most_relevant=None)
     low, high = _within_range(measure, rankings, *(everything.low_high(measure, rankings) or (None, None)))
     return lambda a, b: (subtracted(high[a], low[b]), np.zeros(a.size, dtype=bool))

@@ -356,7 +356,6 @@ class LinearTerms:
     def _raised(
         self, base: Floats, ratio: Floats, beyond: Callable[[Floats], tuple[Floats, Floats]], negligible: float
     ) -> Floats:
-        """Raise ratios until nearly nothing is left to be gained, and add what is."""
         known = float(max(self.known, 1))
         bound = ratio
         for _ in range(STEPS):

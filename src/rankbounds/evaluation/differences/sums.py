@@ -32,7 +32,6 @@ WEIGHTLESS = 1e-17
 
 
 def orders_are_open(assumptions: Assumptions) -> bool:
-    """Does the order of ties differ between judgments, or is it open?"""
     return assumptions.bounds == "both" or assumptions.ties not in (*ORDERS, "expected")
 
 
@@ -48,7 +47,6 @@ class TiedWeights:
 
     @classmethod
     def of(cls, measure: RankWeighted | Normalised, rankings: Rankings, assumptions: Assumptions) -> TiedWeights:
-        """Of a weighted sum over ranks."""
         depth = measure.depth(rankings)
         weight: Floats = np.zeros(rankings.grade.shape)
         weight[:, :depth] = measure.weights(depth)
@@ -71,7 +69,6 @@ class TiedWeights:
         return cls(ends[0], ends[1], best, worst, np.asarray(~rankings.tied.any(axis=-1)))
 
     def base(self, a: Ints, b: Ints) -> Floats:
-        """By pair, how far judged documents put A ahead of B at most."""
         return np.asarray(self.base_most[a] - self.base_least[b])
 
     def are_settled(self, a: Ints, b: Ints) -> Flags:
@@ -350,7 +347,6 @@ def greatest_at_r(measure: RPrec, topic: OpenTopic) -> Greatest:
 
 
 def documents_of_best(measure: BestRelevant) -> Choice:
-    """Those that would count for more than the best judged one does."""
     return lambda rankings: _weights(measure, rankings) > measure.value(rankings.assume(0.0))[:, None]
 
 

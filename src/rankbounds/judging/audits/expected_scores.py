@@ -87,7 +87,6 @@ def expected_scores(measure: Measure, pool: LabelledPool, steps: Steps, chance: 
 
 
 def _padded(of_documents: Floats) -> Floats:
-    """With zeros for ``NOT_POOLED`` and ``BEYOND``, as the last two documents."""
     return np.concatenate((of_documents, np.zeros((*of_documents.shape[:-1], 2))), axis=-1)
 
 
@@ -150,7 +149,6 @@ def counts_reaching(topic: Ints, chance: Floats, topics: int, most: int) -> Floa
 
 
 def _averages(measure: Measure, pool: LabelledPool, chance: Floats) -> Iterator[Scored]:
-    """Sums over relevant documents divided by their number, of AP or recall."""
     (relevant,) = chance
     at, weight = np.polynomial.legendre.leggauss(NODES)
     root = (at + 1) / 2

@@ -337,7 +337,6 @@ def _words_on_favour(name: str, rows: Sequence[Row], ordering: Row, known: Row, 
 
 
 def _named(flagged: Sequence[Row], kind: str, flag: str, size: str) -> str:
-    """The runs or families with the flags, as "favours A (+0.1) and penalises B (-0.2)"."""
     parts = []
     for value, verb in (("favoured", "favours"), ("penalised", "penalises")):
         rows = sorted((row for row in flagged if row[flag] == value), key=lambda row: -abs(row[size]))

@@ -298,7 +298,6 @@ def _of_family(family: str, values: Iterable[str]) -> list[Measure]:
 
 
 def _of_dotted(text: str, name: str, values: str) -> list[Measure]:
-    """Read trec_eval's depths after a point: ``P.5,10``."""
     family = next((known for known in FAMILIES if known.lower() == name.lower()), None)
     if family is not None:
         return _of_family(family, values.split(","))

@@ -91,7 +91,6 @@ class GroupedLists:
         self.own_document, self.own_rank = (np.concatenate(column) for column in zip(*parts, strict=True))
 
     def _any_of(self, group: int, of_runs: Sequence[Ints]) -> Flags:
-        """Which documents are among those that are given of the group's runs."""
         met: Flags = np.zeros(self.grade.size, dtype=bool)
         for at in np.flatnonzero(self.group == group).tolist():
             met[of_runs[at]] = True
@@ -184,7 +183,6 @@ class Fit:
     """By how much these are multiplied, and its standard error."""
 
     def but(self, group: int) -> Fit:
-        """Return the same, held against all groups but one."""
         others = self.group != group
         left = replace(self, error=self.error[others], variance=self.variance[others], group=self.group[others])
         return left if self.predicted is None else left.stretched(self.predicted[others])
@@ -259,7 +257,6 @@ class GroupsLeftOut:
         return self._leave_out()
 
     def of_others(self, run: str) -> Fit | None:
-        """What leaving groups other than the run's own out shows."""
         group = int(self.lists.group[self.lists.names[run]])
         if self.fit is None:
             return None
@@ -338,7 +335,6 @@ class GroupsLeftOut:
         return np.stack([np.ones(rank.size), precision, np.log(rank), odds, topic_odds], axis=-1)
 
     def _topic_odds(self, relevant: Floats, judged: Floats | Ints) -> Floats:
-        """By topic; the rate of all topics stands behind each."""
         rate = (relevant.sum() + 0.5) / (judged.sum() + 1)
         return np.log((relevant + TOPIC_PRIOR * rate) / (judged - relevant + TOPIC_PRIOR * (1 - rate)))
 

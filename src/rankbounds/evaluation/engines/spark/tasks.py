@@ -72,7 +72,6 @@ SAFE_PATH = "PYTHONSAFEPATH"
 
 @contextlib.contextmanager
 def _safe_path() -> Iterator[None]:
-    """Let processes that start meanwhile import nothing from the current folder."""
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     try:
@@ -92,7 +91,6 @@ def reject_shadowing(folder: Path) -> None:
 
 
 def context_of(session: SparkSession) -> SparkContext:
-    """What runs the tasks; Spark Connect has no such thing."""
     try:
         return session.sparkContext
     except Exception:
@@ -129,7 +127,6 @@ def without_scheme(path: str) -> str:
 
 
 def first_sentence(error: Exception) -> str:
-    """Return Java's innermost cause without the names of classes."""
     text = str(error).strip() or type(error).__name__
     causes = re.findall(r"^(?:Caused by: |: )[\w.$]+(?:Exception|Error): (.*)", text, re.MULTILINE)
     return (causes[-1] if causes else text.splitlines()[0]).strip().rstrip(".")[:200]
