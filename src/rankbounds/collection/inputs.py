@@ -201,23 +201,21 @@ class Reading:
         If ``qrels`` holds rows of expected and retrieved documents, it is the first run, unless it is among the runs
         already; others must have the same expected documents.
         """
-        jobs = self._all_to_read(given, qrels)
-        if self.same_as is None:
-            return jobs
-        return [replace(job, read=partial(lambda read: self.same_as.run(read()), job.read), given=None) for job in jobs]
-
-    def _all_to_read(self, given: Any, qrels: Any) -> list[RunToRead]:
         if qrels is None or not self.holds_run(qrels):
             if given is None and qrels is not None and (lacking := self.lacking_list(qrels)):
                 raise UsageError(lacking)
-            return self._to_read(given)
-        others = [] if given is None or given is qrels else self._to_read(given)
-        own = self._to_read([qrels] if isinstance(qrels, str | os.PathLike) else qrels)
-        if any((job.path is not None and job.path == own[0].path) or job.given is qrels for job in others):
-            own = []
-        for job in others:
-            self._check_expected(job, qrels)
-        return [*own, *others]
+            jobs = self._to_read(given)
+        else:
+            others = [] if given is None or given is qrels else self._to_read(given)
+            own = self._to_read([qrels] if isinstance(qrels, str | os.PathLike) else qrels)
+            if any((job.path is not None and job.path == own[0].path) or job.given is qrels for job in others):
+                own = []
+            for job in others:
+                self._check_expected(job, qrels)
+            jobs = [*own, *others]
+        if self.same_as is None:
+            return jobs
+        return [replace(job, read=partial(lambda read: self.same_as.run(read()), job.read), given=None) for job in jobs]
 
     def _check_expected(self, job: RunToRead, qrels: Any) -> None:
         theirs = job.given if job.path is None else job.path
