@@ -32,7 +32,7 @@ PYTHON = {
 """Titles of the pages on public names, by namespace."""
 SUBJECTS = {
     "top": {
-        "Scores": "evaluate Evaluator Scores Assumptions read_scores",
+        "Scores": "evaluate Evaluator RankCounter Scores Assumptions read_scores",
         "Is it noise?": "compare Comparison Gate Slices compare_collections compare_replicates",
         "Judgments and runs": "read_qrels read_run read_runs Qrels Run",
         "What nobody judged": "uncertainty judge_next",
