@@ -460,6 +460,32 @@ def test_no_measure_is_named_best_and_worst_of_equals():
             draw(result)
 
 
+def test_park_s_scaling_is_said_of_the_same_moments():
+    settings = {"shares": (0.0, 0.2), "relevance_ratios": (0.5, 1.0), "topics": 2, "n_documents": 12, "judged_depth": 3}
+    study = STUDIES["uncertainty-by-relevance-ratio"]
+    found = study(**settings, simulations=20000, seed=3)
+    scaled, constant = (row for row in found.rows() if row["q"] == 0.2)
+    mean, sd = (scaled[name] / constant[name] for name in ("mean", "sd"))
+    assert f"scales the mean by {mean:.2f} to {mean:.2f} and the standard deviation by {sd:.2f}" in found.answer
+    assert scaled["simulated_mean"] / constant["simulated_mean"] == pytest.approx(mean, rel=0.02)
+    assert scaled["simulated_sd"] / constant["simulated_sd"] == pytest.approx(sd, rel=0.02)
+    assert {"simulated mean by q and w", "simulated sd by q and w"} <= found.tables.keys()
+    for silent in ({"shares": (0.0, 1.0)}, {"relevance_ratios": (0.5,)}, {"relevance_ratios": (1.0,)}):
+        assert "scales" not in study(**settings | silent).answer
+
+
+@pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
+def test_agreement_has_spearman_across_measures_and_a_level_of_its_critical_tau():
+    found = STUDIES["agreement-by-measure"](*FILES, measures=["AP", "RR", "P@5"])
+    means = rb.evaluate(*FILES, ["AP", "RR"], bounds="none").value.mean(axis=1)
+    places = np.argsort(np.argsort(means, axis=0), axis=0)
+    (first,) = (row for row in found.tables["Spearman's coefficient, all judgments"] if row["measure"] == "AP")
+    assert first["RR"] == pytest.approx(np.corrcoef(places.T)[0, 1])
+    said = [STUDIES["agreement-by-alternative"](*FILES, alpha=alpha).answer for alpha in (0.1, 0.05)]
+    for alpha, words in zip((0.1, 0.05), said, strict=True):
+        assert f"a tau of {rb.stats.critical_tau(5, alpha):.3f} or more is significant at {alpha:g}." in words
+
+
 def test_a_paper_without_files_is_one_clear_error(tmp_path, capsys):
     assert main(["study", "sakai", "-o", str(tmp_path)]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == "rankbounds: Nothing to compute: name judgments and runs."

@@ -97,13 +97,16 @@ def run_study(options: Options) -> int:
     """
     from rankbounds.studies.folders import fingerprints
     from rankbounds.studies.papers import PAPERS, describe_rows
-    from rankbounds.studies.study import STUDIES, rows_beside
+    from rankbounds.studies.study import STUDIES, rows_beside, studies_called
 
     if rows := rows_beside(options.name, has_files=bool(options.qrels)):
         fields = [{"paper": paper.label, **asdict(row)} for paper, row in rows]
         output.write_rows(options, fields, list(fields[0]), table=lambda: None, above=lambda: describe_rows(rows))
         return 0
-    studies = choose_studies(options.name)
+    if not options.name:
+        raise UsageError('Name a study, a paper, a table or figure ("Yang table 3"), "all" or "list".')
+    every = [study for _, study in sorted(STUDIES.items())]
+    studies = every if options.name in ("all", "list") else studies_called(options.name)
     if options.name == "list":
         list_studies(options, studies)
         return 0
@@ -131,14 +134,6 @@ def run_study(options: Options) -> int:
     if not one:
         write_pages(list(PAPERS.values()), [study for study in STUDIES.values() if study in ready], options)
     return max(codes)
-
-
-def choose_studies(name: str | None) -> list[Study]:
-    from rankbounds.studies.study import STUDIES, studies_called
-
-    if not name:
-        raise UsageError('Name a study, a paper, a table or figure ("Yang table 3"), "all" or "list".')
-    return [STUDIES[each] for each in sorted(STUDIES)] if name in ("all", "list") else studies_called(name)
 
 
 def choose_settings(

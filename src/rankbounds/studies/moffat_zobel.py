@@ -54,8 +54,7 @@ def contribution_by_document(
 
     Of a list that is written rank by rank, $ for relevant, - for not and ? for unjudged, each relevant document's share
     of AP (every relevant document at or below it counts it once) and of RBP. Documents in parentheses are tied: scores
-    are then means over all orders, and shares those of the order as written. ``rbp contributions`` does the same for a
-    topic of a run.
+    are then means over all orders, and shares those of the order as written.
     """
     groups = re.findall(r"[$?-]|\([$?-]+\)", ranking)
     marks = [(mark, place) for place, group in enumerate(groups) for mark in group.strip("()")]
@@ -234,8 +233,7 @@ def score_by_pool_depth(
     """Are scores from a shallow pool those of a deep one?
 
     Each run's score under the judgments of a shallow pool against its score under all judgments (``full``). ``low``
-    and ``high`` are the bounds under the shallow pool. AP from a shallow pool is nearly always too large; RBP can only
-    rise with more judgments, by at most its residual.
+    and ``high`` are the bounds under the shallow pool. RBP can only rise with more judgments, by at most its residual.
     """
     every = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain).mean()
     chosen = every.measures
@@ -283,8 +281,7 @@ def agreement_by_measure(
 
     Kendall's tau between the orders of runs by every two measures, and between the order by each measure with only a
     shallow pool judged and that by every measure with all judgments. ``pool_depth`` is empty if both use all judgments;
-    otherwise it is the depth of the pool for the first measure. Beside each tau is Spearman's coefficient, which the
-    paper mentions.
+    otherwise it is the depth of the pool for the first measure. Beside each tau is Spearman's coefficient.
     """
     sets = [qrels, *(judgments_to_depth(qrels, pool_runs, depth) for depth in depths)]
     return order_agreement(sets, runs, measures, depths, gain, progress)
@@ -315,7 +312,8 @@ def order_agreement(
     ]
     fully_judged = [row for row in rows if row["pool_depth"] is None]
     answer = f"Kendall's tau: {extremes({'{measure} and {other}'.format(**row): row['tau'] for row in fully_judged})}."
-    tables = {"Kendall's tau, all judgments": pivot(fully_judged, "measure", "other", "tau")}
+    names_of = {"tau": "Kendall's tau", "spearman": "Spearman's coefficient"}
+    tables = {f"{name}, all judgments": pivot(fully_judged, "measure", "other", key) for key, name in names_of.items()}
     for depth in depths:
         own = [row for row in rows if row["pool_depth"] == depth]
         caption = f"Kendall's tau: pool depth {depth} (down) against all judgments (across)"

@@ -122,7 +122,16 @@ def uncertainty_by_relevance_ratio(
         for so, claim in ((True, "The mean rises as w falls (the better the system)"), (False, "Not throughout")):
             where = ", ".join(f"{q:g}" for q, is_so in zip(shares, rises, strict=True) if is_so == so)
             answer += f" {claim} for q = {where}." if where else ""
-    tables = {f"{name} by q and w": pivot(rows, "q", "relevance_ratio", name) for name in ("mean", "sd")}
+    constant, known = ratios == 1, np.isin(shares, (0, 1), invert=True)  # at q = 0 and 1 nothing varies
+    if constant.any() and ratios.min() < 1 and known.any():
+        factors = [part[known, ratios.argmin()] / part[known, constant.argmax()] for part in (exact.mean, exact.sd)]
+        of_mean, of_sd = (f"{factor.min():.2f} to {factor.max():.2f}" for factor in factors)
+        answer += (
+            f" Against a constant q (w = 1), w = {ratios.min():g} scales the mean by {of_mean} and the standard "
+            f"deviation by {of_sd}, by q."
+        )
+    names = [name for name in ("mean", "simulated_mean", "sd", "simulated_sd") if name in rows[0]]
+    tables = {f"{name.replace('_', ' ')} by q and w": pivot(rows, "q", "relevance_ratio", name) for name in names}
     return StudyResult(rows, answer, tables=tables)
 
 
@@ -158,7 +167,7 @@ def coverage_by_relevance_ratio(
     Collections are drawn from an urn, so that the truth is known: lists whose first ranks are judged. Documents below
     are relevant with one probability, ``true share`` (that of the urn) or ``judged rate`` (the rate among the judged
     documents), which gives an interval for the mean over the topics (equation 8). Its coverage is the share of
-    collections whose true mean it holds. ``rankbounds uncertainty`` estimates probabilities from other runs.
+    collections whose true mean it holds.
     """
     for way in ways:
         check_choice("ways", way, WAYS)

@@ -58,6 +58,7 @@ def agreement_by_alternative(
     runs: list[rb.Run],
     *,
     measures: Measures = ALL_TEN,
+    alpha: float = 0.01,
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -66,9 +67,9 @@ def agreement_by_alternative(
     Kendall's tau between the orders of runs by every two measures, with all judgments.
     """
     result = order_agreement([qrels], runs, measures, (), gain, progress)
-    least = rb.stats.critical_tau(result.settings["runs"], 0.01)
+    least = rb.stats.critical_tau(result.settings["runs"], alpha)
     if not math.isnan(least):
-        chance = f"Of {result.settings['runs']} runs, a tau of {least:.3f} or more is significant at 0.01."
+        chance = f"Of {result.settings['runs']} runs, a tau of {least:.3f} or more is significant at {alpha:g}."
         result = replace(result, answer=f"{result.answer} {chance}")
     return result
 

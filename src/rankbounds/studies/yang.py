@@ -55,8 +55,7 @@ def ties_by_level(qrels: rb.Qrels, runs: list[rb.Run]) -> StudyResult:  # noqa: 
     """How common are tied scores, and ranks and lines that contradict the scores?
 
     The shares of systems, of lists (a system and a topic) and of documents with the same score as the document before,
-    with lists sorted by score and then by stated rank; and the same for neighbours whose stated ranks, or order of
-    lines, contradict the scores. ``rankbounds check`` shows them per run.
+    and of those whose stated ranks, or order of lines, contradict the scores. ``rankbounds check`` shows them per run.
     """
     checked = list(rb.check(runs, examples=0))
     lists, lines = sum(run.topics for run in checked), sum(run.lines for run in checked)

@@ -18,7 +18,6 @@ from rankbounds.studies.study import Progress, Rows, StudyResult, compare_printe
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 PRECISIONS = (1e-2, 1e-4, 1e-8)
 VECTOR_SHOWN = 40
 METHODS = ("relaxed", "greedy")
@@ -32,8 +31,7 @@ def ranks_by_persistence(
     """Which ranks matter to RBP?
 
     The number of significant ranks: all below them together add less than half of the precision. Beside it the
-    ``depth`` of ``rbp depth`` (Moffat and Zobel), below which ranks add less than the precision itself: that rule is a
-    factor of two more generous, and its depth smaller by up to log(2) / -log(p) ranks.
+    ``depth`` of ``rbp depth`` (Moffat and Zobel), below which ranks add less than the precision itself.
     """
     rows: Rows = [
         {"p": p, "precision": precision, "ranks": rb.rbp.significant_ranks(p, precision)}
@@ -150,11 +148,9 @@ def deciding_by_persistence(
 ) -> StudyResult:
     """How often do two scores published at different persistences decide which system is better?
 
-    Zhang, Park and Moffat end with this question. System A is published at one persistence, system B at another. A's
-    score is converted to B's persistence, where B's printed score lies either inside A's range, which decides nothing,
-    or outside. The study counts the decisions of the greedy, relaxed and exact ranges, and how many are wrong,
-    according to the runs. Unjudged documents count as non-relevant. ``pairs`` pairs of runs are drawn (for single
-    topics, each with a topic); for means there may be fewer.
+    A's score is converted to B's persistence, where B's printed score lies inside A's range, which decides nothing, or
+    outside. The study counts the decisions of the greedy, relaxed and exact ranges, and how many are wrong, according
+    to the runs. ``pairs`` pairs of runs are drawn (for single topics, each with a topic); for means there may be fewer.
     """
     if len(set(persistences)) < 2:
         raise rb.UsageError("The study needs two persistences at least.")

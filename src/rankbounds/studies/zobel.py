@@ -30,14 +30,12 @@ def change_by_leaving_a_group_out(
 ) -> StudyResult:
     """How is a system treated whose documents nobody judged?
 
-    For each group, the judgments of documents that only its runs brought into the pool are removed, as if it had not
-    taken part, and its runs are scored again. Measures that count unjudged documents as non-relevant fall for such a
-    run; measures on condensed lists, bpref among them, tend to rise, because its unjudged documents leave the list and
-    those below move up. RBP's residual says in advance how much is at stake.
+    For each group, the judgments of documents that only its runs brought into the pool are removed, and its runs are
+    scored again. Measures that count unjudged documents as non-relevant fall; those on condensed lists, bpref among
+    them, tend to rise. RBP's residual says in advance how much is at stake.
 
     ``unique`` is how many documents only the group found, ``value`` and ``without`` the run's mean with and without
-    these judgments, ``rank`` and ``rank_without`` its rank among all runs, and ``residual`` that of ``warning`` without
-    them. ``groups`` is a file of lines ``run group``, or a dict; ``depth`` is that of the pool.
+    these judgments, ``rank`` and ``rank_without`` its rank among all runs, and ``residual`` that of ``warning``.
     """
     group_of = groups if isinstance(groups, Mapping) else rb.judging.pools.read_groups(groups)
     full = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain).mean()
