@@ -343,9 +343,8 @@ def power_by_measure(
     rows: Rows = []
     for test in TESTS:
         slow = progress if test == "bootstrap" else None
-        levels = (LEVEL, 0.01)
-        power = rb.stats.discriminative_power(scores, levels, test, resamples=resamples, seed=seed, progress=slow)
-        rows += power.rows()
+        known: dict[str, Any] = {"resamples": resamples, "seed": seed, "progress": slow}
+        rows += rb.stats.discriminative_power(scores, (LEVEL, 0.01), test, **known).rows()
     counts = [row | {"column": f"{TESTS[row['test']]}, {1 - row['alpha']:.0%}"} for row in rows]
     tables = {f"Pairs separated, of {rows[0]['pairs']:,}": pivot(counts, "measure", "column", "discriminated")}
     by_t = [row for row in rows if row["alpha"] == LEVEL and row["test"] == "t"]
