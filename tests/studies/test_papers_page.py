@@ -134,7 +134,7 @@ def test_every_table_and_figure_with_numbers_is_a_study(key, tables, figures):
         ("Park Wallenius", 1),
         ("recommendation", 3),
         ("Yang figure 1", 1),
-        ("Yang table 3", 1),
+        ("Yang table 3", 2),
     ],
 )
 def test_what_has_no_study_or_no_files_is_answered_with_its_rows(asked, items, capsys):

@@ -257,3 +257,20 @@ def test_the_study_states_what_bands_can_cost_at_most():
         ("1 digits", "AP"): None,
     }
     assert rows[0]["largest"] <= rows[0]["most_possible_loss"]
+
+
+def test_the_order_of_the_file_may_be_the_reference(tmp_path):
+    """Lines in another order than the scores: bands are then made of lines, and the unchanged run is that of lines."""
+    (tmp_path / "a.txt").write_text("".join(f"q{q} Q0 d{n} 1 {n} a\n" for q in (1, 2) for n in range(1, 9)))
+    qrels = {"q1": {"d1": 1, "d5": 1}, "q2": {"d3": 1}}
+    settings = {"rhos": ("2",), "measures": ["RR"], "best": 0}
+    by_line, by_score = (
+        change_by_banding(qrels, str(tmp_path / "a.txt"), ties=ties, **settings).rows()[0] for ties in ("run", "trec")
+    )
+    assert by_line["mean_before"] == pytest.approx((1 + 1 / 3) / 2)
+    assert by_score["mean_before"] == pytest.approx((1 / 4 + 1 / 6) / 2)
+    # Bands of rho = 2: rank 1, ranks 2 and 3, ranks 4 to 7, rank 8; one relevant document has each place as often.
+    bands = (1 - 1, 1 / 3 - (1 / 2 + 1 / 3) / 2)
+    assert by_line["mean_change"] == pytest.approx(sum(bands) / 2)
+    with pytest.raises(rb.UsageError, match="ties"):
+        change_by_banding(qrels, str(tmp_path / "a.txt"), ties="nonsense", **settings)

@@ -180,24 +180,24 @@ def change_by_banding(
     digits: Sequence[int] = (),
     limits: Sequence[float] = LIMITS,
     alpha: float = 0.05,
+    ties: str = "trec",
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
     """How exact must a ranking be for scores and comparisons to stay as they are?
 
-    Each run is scored unchanged, and with its documents in bands (``rhos``) or its scores rounded (to ``bits`` or
-    ``digits``), taking the mean over all orders inside a band. The study shows how much scores change per topic, for
-    how many systems a loss of more than 1%, 3% or 5% can be ruled out (``limits``, a one-sided paired t-test), and
-    whether the same pairs of systems differ significantly.
+    Each run is scored unchanged, and with its documents in bands (``rhos``) or its scores rounded (``bits``,
+    ``digits``), taking the mean over all orders inside a band: how much scores change per topic, for how many systems a
+    loss of more than ``limits`` can be ruled out (one-sided paired t-test), and which pairs differ significantly.
     """
     treatments: dict[str, Callable[[rb.Run], rb.Run]] = {
-        f"{BANDS}{rho}": partial(rb.Run.banded, rho=rho) for rho in rhos
+        f"{BANDS}{rho}": partial(rb.Run.banded, rho=rho, ties=ties) for rho in rhos
     }
     treatments |= {kind: partial(rb.Run.rounded, bits=kind) for kind in bits}
     treatments |= {f"{number} digits": partial(rb.Run.rounded, digits=number) for number in digits}
     if not treatments:
         raise rb.UsageError("Name at least one rho, kind of bits or number of digits.")
-    before = rb.evaluate(qrels, runs, measures, gain=gain, bounds="none")
+    before = rb.evaluate(qrels, runs, measures, ties=ties, gain=gain, bounds="none")
     if len(before.query_ids) < 2:
         raise rb.UsageError("A t-test needs at least two topics.")
     after = []
