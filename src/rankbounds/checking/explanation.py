@@ -179,7 +179,6 @@ def explain(qrels: QrelsLike, run: RunLike | None, output: Any, **options: Unpac
 
 
 def explain_read(qrels: Qrels, run: Run, output: Any, repeated: Run | None = None) -> Explanations:
-    """Run ``explain`` on read inputs; ``repeated`` is the run with its repeated documents."""
     printed = read_printed(output, is_measure)
     ((_, first_topic), text), *_ = printed.items()
     if (ANY_MEASURE, first_topic) in printed:
@@ -270,7 +269,6 @@ class Computation:
 
     @property
     def switch(self) -> str:
-        """The options that make us compute so; empty where there are none."""
         switches = [quirk.switch for quirk in self.quirks]
         if None in switches:
             return ""

@@ -12,6 +12,7 @@ import numpy as np
 from rankbounds.arrays import Floats
 from rankbounds.errors import DataError, Place, readable
 from rankbounds.evaluation.score_differences import better, equal
+from rankbounds.evaluation.scores import Scores
 from rankbounds.measures import parse_measure
 from rankbounds.phrases import counted, some
 from rankbounds.results import Column, Result, Row, build_table, count
@@ -131,6 +132,7 @@ class CheckedRun:
     judged: float | None = None
     """The share of the first ten documents that is judged."""
     effects: Sequence[TieEffect] = ()
+    scores: Scores | None = None
     strict: bool = False
 
     def count(self, kind: str) -> int:
@@ -170,6 +172,10 @@ class Checks(Result):
     title = "Checks of run files, and by how much the order of tied documents moves each mean."
     judged_outside: Sequence[tuple[str, str, float]] | None = None
     """Topic, document and grade of the judgments whose document the corpus lacks, where both were given."""
+    telling: Sequence[dict[str, Any]] = ()
+    """With judgments, per measure whether the queries still tell the runs apart: ``measure``, ``ceiling`` (the mean of
+    the best possible lists), ``queries`` with relevant documents, how many of them all runs answer perfectly
+    (``perfect``), and the smallest difference that they can show (``shows``; None: unknown)."""
     words_beside = "below"
 
     @property
@@ -339,11 +345,27 @@ class Checks(Result):
             flat = self.counts()
             return render_rows(flat, kind, list(flat[0]), raw=raw)
         if kind != "table" or len(self.runs) < 2:
-            return super().render(kind, raw=raw)
+            return super().render(kind, raw=raw) + self._telling_text() * (kind == "table")
         passed, *more = self.words().split("\n\n")
         whole = len(self.runs) <= SHOWN
         table = self.table().text() if whole else f"{self.by_finding().text()}(--format csv has a row per run)\n"
-        return "\n".join([f"{passed}\n", table, *(f"{part}\n" for part in more)])
+        return "\n".join([f"{passed}\n", table, *(f"{part}\n" for part in more)]) + self._telling_text()
+
+    def _telling_text(self) -> str:
+        if not self.telling:
+            return ""
+        columns = [
+            Column("measure"),
+            Column("ceiling"),
+            Column("perfect", "perfect in all runs", lambda row: f"{row['perfect']:,} of {row['queries']:,}"),
+            Column("shows", "shows differences from"),
+        ]
+        return (
+            f"\n{build_table(list(self.telling), columns).text()}\nceiling: the mean of the best possible lists.\n"
+            "perfect in all runs: queries with relevant documents that every run answers\nas well as that.\n"
+            "shows differences from: the smallest true difference of two runs that is found\n"
+            "80% of the time (t test); - where there is none to compute.\n"
+        )
 
 
 def _kind_column(kind: str) -> Column:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankbounds.arrays import Flags, Ints
+from rankbounds.checking.ceilings import ceilings
 from rankbounds.checking.findings import CheckedRun, Checks, Finding, Severity, TieEffect
 from rankbounds.choices import check_count
 from rankbounds.collection.inputs import Reading, RunToRead
@@ -169,7 +170,9 @@ def check(
     names = unique_names([run.run for run in checked], [run.file for run in checked])
     named = [replace(run, run=name) for run, name in zip(checked, names, strict=True)]
     lacking = None if judgments is None or limits.corpus is None else judged_outside(judgments, limits.corpus)
-    return Checks(named, lacking, settings={"strict": strict, "depth": depth, "examples": examples})
+    scored = [run.scores for run in named if run.scores is not None]
+    telling = [] if judgments is None or not scored else list(ceilings(judgments, scored))
+    return Checks(named, lacking, telling, settings={"strict": strict, "depth": depth, "examples": examples})
 
 
 @dataclass(frozen=True)
@@ -289,7 +292,6 @@ def _ties(run: Run, rows: Ints, tied: Flags, lines_read: int, effects: Sequence[
 
 
 def _contradictions(run: Run, rows: Ints, lines_read: int, examples: int) -> Iterator[Finding]:
-    """Compare neighbours; ``rows`` are in the order of the scores, tied ones in that of the stated ranks."""
     pairs, score, ranks, lines = run.pairs, run.score, run.stated_rank, run.pairs.rows_by_topic()
 
     def falling(kind: str, order: Ints, column: NDArray[Any], words: Callable[[int, int], str]) -> Iterator[Finding]:
@@ -343,4 +345,6 @@ def _effects(run: Run, qrels: Qrels, measures: list[Measure]) -> tuple[dict[str,
     expected = evaluate(qrels, run, measures, ties="expected", bounds="none", threads=1).mean()
     columns = (array[0, 0].tolist() for array in (mean.value, expected.value, mean.low, mean.high))
     effects = [TieEffect(str(name), *numbers) for name, *numbers in zip(mean.measures, *columns, strict=True)]
-    return {"judged": float(mean.judged[0, 0]), "effects": effects}, scores.run_notes[0].strange_documents
+    return {"judged": float(mean.judged[0, 0]), "effects": effects, "scores": scores}, scores.run_notes[
+        0
+    ].strange_documents

@@ -185,7 +185,6 @@ class Reading:
         return f"No run was given, and no column lists the {lacking[0]} documents: this table has {shown}. {advice}"
 
     def _columns(self, given: Any, of: int = 0) -> list[str]:
-        """Return the column names of a table of judgments (0) or of a run (1), or the keys of rows; else none."""
         if isinstance(given, str | os.PathLike):
             lists = pair_of_names(self.formats)[of] in (None, "csv", "tsv", "jsonl", "parquet")
             return columns_in(os.fspath(given)) if lists else []
@@ -300,7 +299,6 @@ class Reading:
         return [RunToRead(path, lambda run=run: run, path, run.name) for run in named]  # type: ignore[misc]
 
     def _in_memory(self, given: Any, place: str) -> list[RunToRead]:
-        """Read a frame with a column ``run`` at once, because only its rows say how many runs it holds."""
         turns = turn_column(self._columns(given, 1), self._names) is not None
         if turns or isinstance(given, Run) or is_table(given) or is_column_wise(given, self._names):
             return [RunToRead(place, lambda run=run: run) for run in as_runs(given, place, self.columns)]  # type: ignore[misc]

@@ -122,7 +122,6 @@ def ranking(run: Run, order: Order, precision: Precision, tie_key: TieKey | None
 
 
 def _sorted_lists(score: Floats, topic: Ints, *, stable: bool) -> Ints:
-    """Return the order of rows by topic and falling score; unless ``stable``, equal ones may change places."""
     start = np.flatnonzero(np.diff(topic, prepend=-1))
     length = np.diff(start, append=topic.size)
     width = int(length.max())

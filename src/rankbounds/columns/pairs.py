@@ -246,7 +246,6 @@ def _number_two(one: Pairs, other: Pairs) -> list[Ints]:
 
 
 def _group(keys: Words) -> tuple[Ints, Ints]:
-    """Return one row per key, and each row's key number, in a third of the time of ``np.unique``."""
     order = np.argsort(keys)
     in_order = keys[order]
     new = np.ones(keys.size, dtype=bool)

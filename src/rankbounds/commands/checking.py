@@ -46,7 +46,8 @@ def run_check(options: Options) -> int | Result:
     asked for, too many documents, documents outside the corpus. Warnings, which fail with --strict: score, stated rank
     and line order that contradict each other, gaps in the ranks, empty lists. Notes: ties, and with --qrels what they
     can move. Of several runs the table has a row each, or, of more than 10, a row per finding; csv always has a row per
-    run, json all findings.
+    run, json all findings. Last, per measure: the ceiling, queries that all runs answer perfectly, and the smallest
+    difference that the queries show.
 
     Judgments alone ("check qrels.txt") are described: documents per topic that are judged, relevant, and of each grade.
     """

@@ -248,7 +248,6 @@ class Answer:
         return "\n".join(parts)
 
     def _shown_parts(self, comparison: Comparison) -> list[str]:
-        """Return one table of all measures for papers and pages; elsewhere the usual output."""
         options, kind = self.options, self.options.format
         if kind == "latex":
             parts: list[str | Table] = [comparison.to_latex(top=options.top, cite=bool(options.bibtex))]

@@ -136,7 +136,6 @@ class Desk:
             return last
 
     def _check(self, judge: str, key: str, pair: Pair | None = None) -> None:
-        """Reject other judges and documents in no file. The runs are asked last: few documents are in no plan."""
         allowed = self.settings.judges
         if allowed and judge not in allowed:
             raise UsageError(f"The judges are {', '.join(allowed)}, not {shown(judge)}.")
@@ -172,7 +171,6 @@ class Desk:
             self._bring_up_to_date()
 
     def _bring_up_to_date(self) -> None:
-        """Everything that the journal has and the file lacks, as after a process that was killed."""
         for pair in self.journal.by_pair:
             self._bring_to_file(pair)
 
@@ -355,7 +353,6 @@ def check_name(judge: str) -> None:
 
 
 def _grades_of(grades: Sequence[float]) -> dict[float, str]:
-    """The grades to choose from: all whole ones up to the largest of the file, or just those that it has."""
     if all(grade == int(grade) and grade <= 9 for grade in grades):
         return _whole_grades(int(max(grades, default=1) or 1))
     return dict.fromkeys([0.0, *(grade for grade in grades if grade > 0)], "")

@@ -310,7 +310,6 @@ class JudgmentFile:
 
 
 def _split_records(content: bytes, *, in_quotes: bool) -> tuple[list[bytes], list[bytes]]:
-    """The records of a file and their line endings; in tables a line may end inside quotes."""
     records: list[list[bytes]] = []
     inside = False
     for line in re.findall(rb"[^\n]*\n|[^\n]+", content):

@@ -147,7 +147,6 @@ class Planning:
         return plan | goal | {"first": began, "difference_left": left}
 
     def _begin(self) -> None:
-        """Hand out what one run ranks highest of what is unjudged until there is a plan: nobody waits for it."""
         if self.desk.settings.worklist is not None:
             return
         jobs = list(self.live.runs())

@@ -113,7 +113,6 @@ class Office:
 
 
 def _file(path: str) -> bytes:
-    """The style or the script of the page, which marks a query's words as the report does."""
     text = (HERE / path[1:].replace("judging", "page")).read_bytes()
     return b'"use strict";\n' + script("marking").encode("ascii") + text if path.endswith(".js") else text
 

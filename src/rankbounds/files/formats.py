@@ -178,7 +178,6 @@ def columns_in(path: str) -> list[str]:
 
 
 def _start_of(path: str) -> bytes:
-    """Return the beginning of a file with its whole first row; empty if unreadable, which its reader will report."""
     try:
         if is_pipe(path):
             return read_content(path).tobytes()

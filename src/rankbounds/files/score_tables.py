@@ -341,7 +341,6 @@ def _read_lines(text: str, table: ScoreTable, is_measure: IsMeasure, *, named: b
 
 
 def _is_topic_first(lines: Sequence[Sequence[str]], is_measure: IsMeasure) -> bool | None:
-    """Does the topic stand before the measure? The place of the means shows it, or the names of measures."""
     first, second = (set(names) for names in zip(*((one, other) for one, other, _ in lines), strict=True))
     if (ALL in first) != (ALL in second):
         return ALL in first
@@ -382,7 +381,6 @@ class _Layout:
         self.wide, self.across = self._wide_columns(wide, any(map(is_measure, wide)))
 
     def _wide_columns(self, wide: list[str], measures: bool) -> tuple[list[str], str]:
-        """Return the columns that hold scores, and what they name; none if one column holds all scores."""
         run, query, measure, value = (self.found[name] for name in ("run", "query_id", "measure", "value"))
         if query is None and (run is None or value is not None):
             raise self._lacking("topics", "query_id")

@@ -133,7 +133,6 @@ def _repeated(pairs: Pairs, row: int) -> DataError:
 
 
 def _second_fields_differ(pairs: Pairs) -> bool:
-    """Return whether the field before the document may vary; a constant single character is quick to see."""
     if not len(pairs):
         return False
     text, start = pairs.docs.text, pairs.docs.start
@@ -354,7 +353,6 @@ def _stretches(text: Text, block: tuple[int, int]) -> tuple[Ints, Ints]:
 
 
 def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Problems) -> tuple[Ints, Ints]:
-    """Return where the fields of every line begin and end, as tables with a row per line."""
     begin, stop = block
     count = layout.fields
     starts, ends = _stretches(text, block)

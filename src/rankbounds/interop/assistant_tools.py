@@ -116,7 +116,6 @@ class ConfinedFolder:
         return path
 
     def shown(self, text: str) -> str:
-        """The text with paths as a user sees them, without the folder."""
         return text.replace(f"{self.root}{os.sep}", "")
 
 
@@ -238,7 +237,6 @@ class Tools:
         return self._judgments(qrels), None if runs is None else self.folder.inputs(runs)
 
     def _answer(self, name: str, result: Any, words: str = "", *, file: str = "", **how: Any) -> dict[str, Any]:
-        """Return the sentences, the first rows, and the path of all rows, or of ``file``, which people fill in."""
         written = result.render("json", **how)
         rows = json.loads(written)
         shown = rows[:MOST_ROWS]

@@ -100,7 +100,6 @@ class OurMeasure(theirs.Measure):  # type: ignore[misc]
         return str(self.params["label"])
 
     def aggregator(self) -> Any:
-        """The mean over topics, or the sum for counts."""
         return theirs.SumAgg() if parse_measure(self["label"]).total == "sum" else theirs.MeanAgg()
 
 
@@ -171,7 +170,6 @@ class _Evaluator(theirs.Evaluator):  # type: ignore[misc]
 
 
 def _judgments(rows: list[Any], gains: tuple[tuple[float, float], ...], by_subtopic: bool) -> Qrels:
-    """Return judgments as ir_measures reads them: the last of repeated ones, no negative ones."""
     if by_subtopic:
         columns: dict[str, list[Any]] = {"query_id": [], "subtopic": [], "doc_id": [], "relevance": []}
         for row in rows:
@@ -260,7 +258,6 @@ _OTHERS: dict[str, Callable[[Any], Converted]] = {
 
 
 def use_first(chosen: RankboundsProvider | None = None) -> None:
-    """Let ir_measures ask rankbounds before all other providers."""
     first = chosen or RankboundsProvider()
     theirs.providers.register(first)
     pipeline = theirs.DefaultPipeline.providers

@@ -138,7 +138,6 @@ def _parse(lines: Iterable[str], count: int, column: int, number_in: Callable[[s
 
 
 def _named(given: Iterable[str | Measure]) -> tuple[dict[str, Measure], dict[str, float]]:
-    """Return measures by the names of their values, parameters in several names merged, and names without numbers."""
     names: dict[str | Measure, None] = {}
     for one in given:
         several = NICKNAMES.get(one) if isinstance(one, str) else None

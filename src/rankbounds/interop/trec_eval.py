@@ -163,7 +163,6 @@ def lines(
     per_topic: bool = False,
     summary: bool = True,
 ) -> Iterator[str]:
-    """The lines that trec_eval prints."""
     options = options or Options()
     asked = _requested_names(measures or ["official"])
     scored = evaluation(qrels, run, asked, options)
@@ -250,7 +249,6 @@ def _entries(base: str, parameters: str, options: Options) -> Iterator[Entry]:
 
 
 def _column(measure: Measure, options: Options) -> Column:
-    """Return what computes a measure, with a column per judgment group for judged documents."""
     if options.Judged_docs_only and isinstance(measure, OverGroups):
         return partial(measure.over_lists, Condensed(measure.of_subtopic()))
     return measure.value
@@ -348,14 +346,12 @@ def _mean_of_points(points: tuple[float, ...], level: float, rankings: Rankings)
 
 
 def weighted_mean(weight: float, level: float, rankings: Rankings) -> Floats:
-    """Return F from precision and recall, with trec_eval's rounding."""
     number = rankings.relevant(level).sum(axis=-1)
     precision, recall = quotient(number, rankings.length), quotient(number, rankings.num_relevant(level))
     return quotient((weight + 1) * precision * recall, weight * precision + recall)
 
 
 def _residual(p: float, rankings: Rankings) -> Floats:
-    """Return what unjudged documents and those beyond the list could add; 0 if the list is judged."""
     # Multiplied and added from rank to rank, as trec_eval does.
     weights = np.cumprod(np.append(1.0, np.full(rankings.width, p)))
     unjudged = np.cumsum(np.where(rankings.holes, weights[:-1], 0.0), axis=-1)[:, -1]
@@ -363,13 +359,11 @@ def _residual(p: float, rankings: Rankings) -> Floats:
 
 
 def _as_trec_eval_reads(qrels: Qrels) -> Qrels:
-    """Convert to whole grades, without 0, and negative ones for pooled unjudged documents."""
     grade = np.trunc(qrels.grade)
     return Qrels._of_pairs(qrels.pairs, np.where(grade == 0, NONRELEVANT, grade)).only_judged(grade >= 0)
 
 
 def _summarise(entry: Entry, values: Floats, facts: TopicFacts, options: Options) -> float:
-    """Sum topic by topic, as trec_eval does, so that means half way between two printed numbers round alike."""
     if entry.base == "num_rel" and options.complete_rel_info_wanted:  # whatever the level is
         return float(facts.relevant(1.0).sum())
     total = float(np.cumsum(values)[-1])
@@ -379,7 +373,6 @@ def _summarise(entry: Entry, values: Floats, facts: TopicFacts, options: Options
 
 
 def _relstring(rankings: Rankings, row: int, length: int) -> str:
-    """Return a character per document: its grade, - for not pooled, . for pooled and not judged."""
     shown = slice(0, max(0, min(length, int(rankings.length[row]))))
     parts = (rankings.holes[row, shown], rankings.pooled_holes[row, shown], rankings.grade[row, shown])
     return "".join(

@@ -232,7 +232,6 @@ def _draw_vectors(axes: Axes, published: Published, grid: Floats) -> None:
 
 
 def _draw_distribution(axes: Axes, distribution: Distribution, *, normal: bool, colour: str, label: str) -> None:
-    """Draw the density of an uncertain score, and perhaps the normal curve of the same mean and sd."""
     kept = distribution.probability > 1e-9
     low, high = distribution.value[kept][0], distribution.value[kept][-1]
     edges = np.linspace(low, high, STEPS + 1) if high > low else np.array([low - 1e-6, low + 1e-6])

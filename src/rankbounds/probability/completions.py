@@ -193,7 +193,6 @@ class OpenCollection(SharedLists):
         return np.where(lists.is_there, value, np.nan)
 
     def _cells(self, name: str, run: int, topics: Ints, length: Ints) -> Floats:
-        """Grades or ties of one run's lists down to these lengths, a row for each topic, zeros behind a list's end."""
         block = np.zeros((topics.size, max(1, int(length.max(initial=0)))))
         for line, (topic, size) in enumerate(zip(topics.tolist(), length.tolist(), strict=True)):
             cells = getattr(self.any_list[topic], name) if size else None

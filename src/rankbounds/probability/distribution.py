@@ -145,7 +145,6 @@ def _on_grid(weight: Floats, chance: Floats, base: float) -> Distribution:
 
 
 def _unit(weight: Floats) -> float | None:
-    """What all weights are multiples of, if their sum has few enough of it for the grid."""
     units = float(weight.min()) / np.arange(1, FRACTIONS + 1)
     fits = (weight.sum() / units < CELLS - 1) & _same(weight[:, None], np.rint(weight[:, None] / units) * units).all(0)
     return float(units[np.argmax(fits)]) if fits.any() else None
@@ -156,7 +155,6 @@ def _same(one: Floats, other: Floats) -> Flags:
 
 
 def _blocks(steps: Ints) -> list[int]:
-    """Where blocks of these rising steps begin, and the end: the steps of one reach a little way, or are few."""
     reached = np.cumsum(steps)
     begins = [0]
     while begins[-1] < steps.size:

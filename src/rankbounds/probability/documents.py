@@ -190,7 +190,6 @@ def find_unjudged(
 
 
 def _beyond(rankings: Rankings, measure: RankWeighted) -> Iterator[tuple[Ints, Ints, Floats, Ints]]:
-    """The ranks beyond each list's end or the measure's depth, where the measure leaves them open."""
     reach = 64
     while float(measure.tail(np.array([reach]))[0]) > NEGLIGIBLE and reach < 1 << 20:
         reach *= 2

@@ -102,7 +102,6 @@ class DrawnCompletions:
         return Completions(topics, self.samples, at, draw, document, self.grades.drawn(uniform))
 
     def _relevant(self, topic: int) -> tuple[Ints, Ints, Floats]:
-        """The documents of one topic that turn out relevant: the draw, the document, and a uniform number."""
         begin, end = self.collection.first[topic : topic + 2].tolist()
         possible = begin + np.flatnonzero(self.chance[begin:end])
         chance, size = self.chance[possible], possible.size

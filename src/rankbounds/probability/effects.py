@@ -118,7 +118,6 @@ def _effects_by_scoring_anew(
 
 
 def _grid(rank: Ints, line: Ints, lines: int) -> Ints:
-    """By topic, the places of the documents that are looked at, by rising rank; ``rank`` is 0 for others."""
     held = np.flatnonzero(rank > 0)
     held = held[np.lexsort((rank[held], line[held]))]
     line = line[held]
@@ -139,7 +138,6 @@ def _grid(rank: Ints, line: Ints, lines: int) -> Ints:
 def _each_turned(
     base: Completions, grid: Ints, top: float, documents: int
 ) -> tuple[Completions, Ints, tuple[Ints, Floats]]:
-    """Every completion as it is, with each document turned (and the sign of that), and with one more elsewhere."""
     scenarios, draws = grid.shape[1] + 2, base.completions
     column_of = np.full(documents + 1, -1)
     line, column = np.nonzero(grid >= 0)

@@ -259,7 +259,6 @@ def _stretched(columns: tuple[Floats, ...], base: Floats, stretches: Floats) -> 
 def _calibrated(
     columns: tuple[Floats, ...], measure: Measure, model: GroupsLeftOut, runs: Sequence[Run], confidence: float
 ) -> tuple[Floats, ...]:
-    """The columns with a calibrated interval within the certain bounds, and probabilities that are as certain."""
     from scipy.special import ndtr, ndtri
 
     mean, sd, _, _, low, high, _, _, error = columns
@@ -429,7 +428,6 @@ class SharedUnjudged:
         return sums[0], sums[1]
 
     def _better(self, a: int, b: int, estimation_sd: float) -> tuple[float, float]:
-        """The probabilities that A and that B is better; what estimating q leaves open is taken as normal."""
         from scipy.special import ndtr
 
         document = np.concatenate((self.document[a], self.document[b]))

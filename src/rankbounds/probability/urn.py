@@ -149,7 +149,6 @@ def _ratios(given: Any) -> Floats:
 
 
 def _binomial(n: int, shares: Floats) -> tuple[Ints, Floats]:
-    """The numbers of relevant documents that can be met, and a row per share with their probabilities."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     number = np.arange(n + 1)
@@ -162,7 +161,6 @@ def _binomial(n: int, shares: Floats) -> tuple[Ints, Floats]:
 
 
 def _from_start(weights: Floats, n: int, number: Ints, ratio: float) -> tuple[Floats, Floats]:
-    """Mean and mean square of a list's weighted relevance by relevant documents in the urn, from the last rank up."""
     mean, second = np.zeros((2, number.size, weights.size + 1))
     for rank in range(weights.size - 1, -1, -1):
         drawn = np.arange(rank + 1)

@@ -81,7 +81,6 @@ def fit_persistence(
 
 
 def _stops(counts: Any) -> tuple[Floats, Floats]:
-    """Return by rank how many sessions ended there, and how many were seen to go no further."""
     sessions: dict[tuple[int, bool], float] = {}
     for rank, number in counts.items() if isinstance(counts, Mapping) else counts:
         text = str(rank).strip()

@@ -188,7 +188,6 @@ def _content(
     evidence: Evidence | None = None,
     slider: RBP | None = None,
 ) -> dict[str, Any]:
-    """What needs no more than scores, ``more``, and sentences on all of it. The ``slider`` moves the p of this RBP."""
     enough = len(scores.runs) > 2 and len(scores.measures) > 1 and len(scores.query_ids) > 1
     content: dict[str, Any] = {
         "version": __version__,
@@ -328,7 +327,6 @@ def place_words(row: Mapping[str, Any]) -> str | None:
 
 
 def _next(evidence: Evidence | None, measure: Measure) -> dict[str, Any] | None:
-    """What to judge next by the first measure, as ``judge_next`` says; None where it is unknown or would take long."""
     if evidence is None:
         return None
     with warnings.catch_warnings():
@@ -350,7 +348,6 @@ def _identity(
     compared: Comparison | None,
     in_memory: str = "",
 ) -> dict[str, Any]:
-    """What a reader needs to repeat the report; ``in_memory`` is the fingerprint of what no file holds."""
     key = choices.options.get("ties_key")
     paths = [*files, *([key] if key else [])]
     sums = list(in_threads(lambda path: path and checksum(path), paths, processors()))

@@ -174,7 +174,6 @@ def lists_of(scores: Scores, observed: Observed, evidence: Evidence | None, thin
 
 
 def _ties_change_places(scores: Scores, ends: Floats) -> Flags:
-    """By run and measure: could another order of its tied documents alone take it past another run?"""
     mean = merge_equal(scores.mean().value[:, 0].T)[:, :, None]
     others = np.swapaxes(mean, 1, 2)
     low, high = (ends[:, :, end].T[:, :, None] for end in (0, 1))

@@ -82,7 +82,6 @@ def page(content: dict[str, Any], *, live: bool = False) -> str:
 
 
 def _opening(content: dict[str, Any]) -> str:
-    """One sentence; the others, without the doubts that the cards of two runs name, for those who ask for more."""
     first, *more = map(escape_html, content["summary"])
     more = [each for each in more if not (len(content["runs"]) == 2 and content["words"] and each.startswith(DOUBTS))]
     listed = "\n".join(f"<li>{sentence}</li>" for sentence in more)

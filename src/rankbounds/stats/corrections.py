@@ -113,7 +113,6 @@ def over_all_pairs(scores: Floats, first: Ints, second: Ints, resampling: Resamp
 
 
 def _shuffled_means(values: Floats, resampling: Resampling) -> Iterator[Floats]:
-    """Yield means over topics, some resamples at a time, of scores (topic, system, measure) shuffled by topic."""
     topics, systems, measures = values.shape
     generator, step = resampling.generator(), max(1, _CELLS_AT_ONCE // (topics * systems))
     if (by_kernel := shuffled_means_by_kernel(values, generator, resampling.resamples, step)) is not None:
@@ -222,7 +221,6 @@ def group_letters(means: Floats, first: Ints, second: Ints, separated: Flags) ->
 
 
 def _intervals(separable: Flags) -> list[int] | None:
-    """Columns of letters where systems further apart are separated whenever nearer ones are; else None."""
     place = np.arange(len(separable))
     behind = np.triu(separable, 1)
     first = np.where(behind.any(axis=1), behind.argmax(axis=1), place.size)
@@ -233,7 +231,6 @@ def _intervals(separable: Flags) -> list[int] | None:
 
 
 def _split(columns: list[int], one: int, other: int) -> list[int]:
-    """Replace each column that holds both systems by two without one of them, unless contained in others."""
     both = one | other
     divided = [column for column in columns if column & both == both]
     if not divided:

@@ -183,7 +183,6 @@ class _PairOfLists:
         return overlap, np.sqrt(of_a * of_b)
 
     def _unseen_weights(self, reading: str) -> tuple[Floats, Floats]:
-        """What an unseen document between the ends of two lists adds if it is in common, and the most all add."""
         if reading == "w":
             return np.ones(self.unseen.shape), np.minimum(self.unseen, self.alone_begun)
         cut = self.alone_begun - self.alone_ended

@@ -139,7 +139,6 @@ def topics_for_equivalence(difference: Floats, deviation: Floats, margin: float,
 
 
 def _least_topics(power_of: Callable[[Ints, Ints], Floats], effects: Floats, alpha: float, power: float) -> Ints:
-    """The least numbers of topics at which ``power_of`` effects by position reaches ``power``; 0: none does."""
     from scipy.special import ndtri
 
     needed = np.zeros(effects.shape, dtype=np.int64)

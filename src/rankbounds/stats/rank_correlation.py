@@ -133,7 +133,6 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def _mean_places(scores: Floats) -> Floats:
-    """Rank the scores from the lowest, ties sharing the mean rank; NaN if one is unknown."""
     _, level, count = np.unique(scores, return_inverse=True, return_counts=True)
     return np.full(scores.size, np.nan) if np.isnan(scores).any() else (np.cumsum(count) - (count - 1) / 2).take(level)
 

@@ -120,7 +120,6 @@ def discriminative_power(
 def _bootstrap_sensitivity(
     differences: Floats, levels: list[float], resampling: significance.Resampling
 ) -> tuple[Floats, Sequence[float]]:
-    """Each pair's achieved significance level, and for each alpha the difference required."""
     counts = significance.topic_counts(differences.shape[-1], resampling)
     resamples = counts.shape[0]
     achieved = np.empty(differences.shape[0])

@@ -117,7 +117,6 @@ def drawn_words(settings: Mapping[str, Any]) -> str:
 
 
 def _tail(at_least: Floats, at_most: Floats, alternative: str) -> Floats:
-    """Return the p-value from the probabilities of outcomes at least and at most as great."""
     if alternative == "two-sided":
         return np.minimum(1.0, 2 * np.minimum(at_least, at_most))
     return at_least if alternative == "greater" else at_most

@@ -57,7 +57,6 @@ def t_p_values(means: Floats, variances: Floats, share: Floats, topics: Ints) ->
 
 
 def _studentise(means: Floats, variances: Floats, share: Floats, topics: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return each row's mean, standard error, and Welch and Satterthwaite's degrees of freedom (1 without an error)."""
     there = share > 0
     mean = np.where(there, share * means, 0.0).sum(axis=-1)
     squared = np.where(there, share**2 * variances, 0.0)

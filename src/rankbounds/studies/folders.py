@@ -37,7 +37,6 @@ def is_complete(folder: Path, made_from: Mapping[str, Any]) -> bool:
 
 
 def write_folder(study: Study, result: StudyResult, folder: Path, made_from: Mapping[str, Any], command: str) -> None:
-    """Write table, figures and answer, then the settings, which mark a complete folder."""
     make_folder(folder)
     (folder / "settings.json").unlink(missing_ok=True)
     with writing(folder / "table.csv") as out:

@@ -96,7 +96,6 @@ def contribution_by_document(
 
 
 def judgments_to_depth(qrels: rb.Qrels, pool_runs: list[rb.Run], depth: int) -> rb.Qrels:
-    """Keep the judgments of a pool of this depth."""
     return rb.judging.pools.restrict(qrels, rb.judging.pools.pool(pool_runs, depth=depth))
 
 
@@ -353,6 +352,5 @@ def power_by_measure(
 
 
 def share_of_pairs(rows: Rows) -> str:
-    """Which measures separate most pairs, and which fewest."""
     power = {row["measure"]: row["power"] for row in rows}
     return f"the share of {rows[0]['pairs']:,} pairs of runs that a measure separates is {extremes(power, '.1%')}."

@@ -111,7 +111,6 @@ class Reduced:
         return list(map(str, self.full.measures))
 
     def each(self, statistic: Callable[[rb.Scores], Floats]) -> Floats:
-        """A number per measure, with axes of seeds, rates (the first is 100) and measures."""
         under_all = statistic(self.full)
         return np.array([[under_all, *(statistic(scores) for scores in of_seed)] for of_seed in self.drawn])
 
@@ -140,7 +139,6 @@ def scores_of_reductions(
     gain: Any = None,
     progress: Progress | None = None,
 ) -> Reduced:
-    """Score the runs under all judgments and under random parts of them; the paper has one draw for each rate."""
     full = rb.evaluate(qrels, runs, measures, bounds="none", gain=gain)
     drawn = []
     for seed in track(range(first_seed, first_seed + seeds), progress, seeds):

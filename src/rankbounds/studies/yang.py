@@ -242,7 +242,6 @@ class Changes:
         return (self.before[..., measure] - self.after[treatment, ..., measure]).ravel()
 
     def runs_within(self, treatment: int, measure: int, limit: float, alpha: float = 0.05) -> int:
-        """For how many runs a one-sided paired t-test shows that at least this share of the score is kept."""
         kept = self.after[treatment, ..., measure] - limit * self.before[..., measure]
         return int(np.count_nonzero(rb.stats.p_values(kept, "t", "greater") <= alpha))
 
@@ -252,7 +251,6 @@ class Changes:
         return rb.stats.p_values(scores[first] - scores[second], "t") if first.size else np.empty(0)
 
     def summary(self, treatment: int, measure: int, limits: Sequence[float], alpha: float) -> dict[str, Any]:
-        """The numbers of Figures 3 and 4 and of Tables 2 and 3."""
         label, difference = self.treatments[treatment], self.differences(treatment, measure)
         before, after = (self.p_values(measure, which) <= alpha for which in (None, treatment))
         quadrants = {

@@ -188,7 +188,6 @@ def deciding_by_persistence(
 
 
 def _decisions(a: float, b: float, p: float, to: float, time_limit: float, **known: Any) -> dict[str, int]:
-    """Return by method 1 where A, moved from p, is surely higher than B, -1 where lower, 0 where neither is sure."""
     ends = rb.rbp.Published(b, to, **known).score_range
     greedy, relaxed = (rb.rbp.transfer(a, p, to, method=method, **known) for method in ("greedy", "relaxed"))
     decided = {"greedy": _side(greedy, b, b), "relaxed": _side(relaxed, *ends)}

@@ -87,7 +87,6 @@ class Option:
             object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle all but the functions, which are only needed for parsing."""
         return {name: None if callable(value) else value for name, value in vars(self).items()}
 
     def text_for(self, command: str) -> str:
@@ -169,7 +168,6 @@ def check_words(options: Options) -> None:
 
 
 def options_given(options: Options, *names: str) -> list[str]:
-    """Return the flags of options with another value than their default, by the names of their values."""
     changed = (each for each in options.declared if getattr(options, each.dest) not in (None, False, each.default))
     return [each.flags[-1] for each in changed if each.flags and each.dest in names]
 

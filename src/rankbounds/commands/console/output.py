@@ -142,7 +142,6 @@ def files_given(options: Options, kind: str) -> list[str]:
 
 
 def name_and_path(given: str) -> tuple[str | None, str]:
-    """Split ``name=path``; a path or pattern that leads to files as written has no name."""
     from glob import has_magic
 
     from rankbounds.files.opening import matching
@@ -156,7 +155,6 @@ def name_and_path(given: str) -> tuple[str | None, str]:
 
 
 def look_from(options: Options) -> Look:
-    """How tables look where these options send them; bold as no-color.org has it."""
     on_terminal = not getattr(options, "output", None) and sys.stdout is not None and sys.stdout.isatty()
     unwanted = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     knows_bold = os.name != "nt" or any(name in os.environ for name in ("WT_SESSION", "ANSICON", "TERM"))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 def columns(text: str) -> dict[str, str]:
-    """Names of columns, ours and the table's: ``query_id=q,doc_id=d``; those with commas in quotation marks."""
     pairs = [part.partition("=") for part in next(csv.reader([text]), [])]
     if not pairs or not all(ours.strip() and theirs.strip() for ours, _, theirs in pairs):
         raise argparse.ArgumentTypeError(f'columns are named like query_id=q,doc_id=d, not "{text}"')

@@ -150,7 +150,6 @@ class Audit(Result):
     def _with_interval(
         self, estimate: Estimate, first: Ints, second: Ints | None
     ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """Each estimate, its variance, that of one error never seen, and the interval, cut at what the score can be."""
         from scipy.special import stdtrit
 
         value, variance, unseen = estimate.errors(first, second)
@@ -370,7 +369,6 @@ def _remarks(
 
 
 def _drawn_for(measure: Measure, pool: LabelledPool, judged: JudgedSample) -> bool:
-    """Are the sample's probabilities those of this question? A sample for all differences does for scores too."""
     for of_differences in (True,) if pool.question.compare else (False, True):
         if of_differences and len(pool.names) < 2:
             continue

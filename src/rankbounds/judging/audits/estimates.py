@@ -225,7 +225,6 @@ class CalibratedPool:
 
     @cached_property
     def _drawn(self) -> list[tuple[Floats, TopicFacts]]:
-        """Collections that may be the true one: the levels that documents reach, and the facts of their judgments."""
         rng = np.random.default_rng(0)
         heights = simulate_levels(self.pool, self.judged.row, self.reached, DRAWS, rng)
         level, grades = np.arange(len(self.reached))[:, None], np.concatenate(([0.0], self.steps.level))

@@ -96,7 +96,6 @@ def _cells(rankings: Rankings, measure: Measure) -> Ints:
 
 
 def _sums(measure: RankWeighted | IdealRatio, pool: LabelledPool, height: Floats, chance: Floats) -> Iterator[Scored]:
-    """Weighted sums over ranks, divided by that of the ideal ranking where the measure is such a ratio."""
     ideal, ideal_slope = np.ones(pool.number_of_topics), np.zeros(chance.shape)
     if isinstance(measure, IdealRatio):
         most = int(np.bincount(pool.topic).max())
@@ -121,7 +120,6 @@ def _sums(measure: RankWeighted | IdealRatio, pool: LabelledPool, height: Floats
 
 
 def _ideal_of_level(pool: LabelledPool, chance: Floats, discount: Floats) -> tuple[Floats, Floats]:
-    """What the documents that reach a level add to the ideal sum of each topic, and how fast each one moves that."""
     share = counts_reaching(pool.topic, chance, pool.number_of_topics, discount.size + 1)
     sums = np.concatenate(([0.0], np.cumsum(discount)))
     sums = np.append(sums, sums[-1])  # of more documents than the depth

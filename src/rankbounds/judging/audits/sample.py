@@ -213,7 +213,6 @@ def chances_in_order(sizes: Sequence[Floats], order: Ints) -> Floats:
 
 
 def _stages(sizes: Sequence[Floats]) -> Iterator[tuple[Ints, Floats]]:
-    """The rows that are drawn first, by their sizes, and those that follow when none of them is left."""
     left: Flags = np.ones(sizes[0].size, dtype=bool)
     for size in (*sizes, np.ones(left.size)):
         rows = np.flatnonzero(left & (size > 0))

@@ -172,7 +172,6 @@ def correlate_orders(
 
 
 def _slope(trusted: Floats, others: Floats) -> Floats:
-    """The slope of the line through the runs' means (the last axis); NaN where trusted ones are all alike."""
     centred = trusted - trusted.mean(axis=-1, keepdims=True)
     square = (centred**2).sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -141,7 +141,6 @@ class SimulatedJudging:
             active = active[~ended]
 
     def _values_of(self, active: Ints, looked_at: int) -> Floats:
-        """The values of the first documents in each round, summed over the pairs that are open."""
         from scipy.special import ndtr
 
         mean, sd = self.mean[:, active], np.sqrt(np.maximum(self.variance[:, active], 0.0))
@@ -160,7 +159,6 @@ class SimulatedJudging:
         return value
 
     def _learn(self, active: Ints, picked: Ints, count: int) -> Flags:
-        """Bring bounds and means up to date with the judgments of these documents; which rounds have ended?"""
         truth, share = self.truth[active[:, None], picked], self.share[picked]
         effect = self.effect[:, picked]
         rises = np.abs(effect) * np.where(effect > 0, truth, 1 - truth)

@@ -416,7 +416,6 @@ class GroupsLeftOut:
     def _without_each(
         self, features: Floats, relevant: Floats, weight: Floats, group: Ints, coefficients: Floats, curvature: Floats
     ) -> Floats:
-        """For each document the coefficients that one step of Newton's method gives without its group."""
         chance = expit(features @ coefficients)
         order = np.argsort(group, kind="stable")
         present, begin = np.unique(group[order], return_index=True)
