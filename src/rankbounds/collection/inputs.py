@@ -319,7 +319,6 @@ class Reading:
         return as_run(given if answers is None else hits_by_query(answers, name, self.query_ids), name, self.columns)
 
     def _is_list_of_lists(self, given: Any) -> bool:
-        """Is this a list per query, ``[[doc, ...], ...]`` or ``[[{"corpus_id": ...}, ...], ...]``?"""
         if not isinstance(given, list | tuple) or not given or not all(isinstance(one, list | tuple) for one in given):
             return False
         first = next((entry for one in given for entry in one), None)
@@ -337,7 +336,6 @@ def _numbers_in(given: Any) -> str:
 
 
 def _is_one_query(inner: Any) -> bool:
-    """Is this of one query, ``{document: score}`` or ``[document, ...]``, not a whole run?"""
     if type(inner) is dict or isinstance(inner, Mapping):
         value = next(iter(inner.values()), None)
         of_several = isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray) or is_answer(value)

@@ -19,27 +19,54 @@ if TYPE_CHECKING:
     from rankbounds.collection.run import Run
 
 
-class TieKey:
+class OfDocuments:
+    """A value for each document, whatever the topic."""
+
+    def __init__(self, docs: list[Any], source: Source) -> None:
+        self._pairs = _of_any_topic(Ids.checked(docs, "a document id", lambda _: Place(source.name)), source)
+        self._pairs.reject_repeats("Give one value for each document.")
+
+    def find(self, asked: Pairs, lacking: str) -> Ints:
+        """Return the place of each document; ``lacking`` is what is wrong with one that has none."""
+        found, here = self._pairs.index.find(_of_any_topic(asked.docs, asked.source), np.zeros(1, dtype=np.int64))
+        if found.size < len(asked):
+            row = int(np.setdiff1d(np.arange(len(asked)), found)[0])
+            problem = f"{asked.describe(row)} {lacking} ({self._pairs.source.name})."
+            raise DataError(asked.where(row), problem, "Give it one.")
+        return here
+
+
+class Costs(OfDocuments):
+    """What each document costs, such as its number of tokens."""
+
+    def __init__(self, given: Any) -> None:
+        docs, values, source = _values_in(given, "costs", ("tokens", "cost", "costs", "value"))
+        super().__init__(docs, source)
+        self._costs, bad = finite_numbers(values)
+        wrong = [*bad[:1].tolist(), *np.flatnonzero(self._costs < 0)[:1].tolist()]
+        if wrong:
+            problem = f'the cost of document "{docs[wrong[0]]}" is {values[wrong[0]]!r}'
+            raise DataError(source.name, f"{problem}, not a number from 0 on.")
+
+    def within(self, budget: float, pairs: Pairs, rows: Ints) -> Ints:
+        """Return the first of these ranked rows of each topic, as many as the budget pays for."""
+        cost = self._costs[self.find(pairs, "has no cost")][rows]
+        lists = np.split(cost, np.flatnonzero(np.diff(pairs.topic[rows])) + 1)
+        return rows[np.concatenate([np.cumsum(one) for one in lists]) <= budget * (1 + 1e-12)]
+
+
+class TieKey(OfDocuments):
     """Rank documents of equal score by rising value, and those of equal value by document id down, as in trec_eval."""
 
     def __init__(self, docs: list[Any], values: list[Any], source: Source) -> None:
-        self._pairs = _of_any_topic(Ids.checked(docs, "a document id", lambda _: Place(source.name)), source)
-        self._pairs.reject_repeats("Give one value for each document.")
+        super().__init__(docs, source)
         numbers, bad = finite_numbers(values)
         comparable: list[Any] = [str(value) for value in values] if bad.size else numbers.tolist()
         order = {value: place for place, value in enumerate(sorted(set(comparable)))}
         self._place = np.array([order[value] for value in comparable], dtype=np.int64)
 
     def places(self, pairs: Pairs, rows: Ints) -> Ints:
-        tied = pairs.take(rows)
-        found, here = self._pairs.index.find(_of_any_topic(tied.docs, tied.source), np.zeros(1, dtype=np.int64))
-        if found.size < len(tied):
-            row = int(np.setdiff1d(np.arange(len(tied)), found)[0])
-            raise DataError(
-                f"{tied.where(row)}: {tied.describe(row)} is tied, but has no value in the key for ties "
-                f"({self._pairs.source.name}). Give it one."
-            )
-        return self._place[here]
+        return self._place[self.find(pairs.take(rows), "is tied, but has no value in the key for ties")]
 
 
 def _of_any_topic(docs: Ids, source: Source) -> Pairs:
@@ -47,20 +74,27 @@ def _of_any_topic(docs: Ids, source: Source) -> Pairs:
 
 
 def as_tie_key(given: Any) -> TieKey:
-    """Read a dict ``{document: value}``, or a file of lines with a tab, a blank or a comma between the two."""
-    if isinstance(given, TieKey):
-        return given
+    return given if isinstance(given, TieKey) else TieKey(*_values_in(given, "ties_key"))
+
+
+def _values_in(given: Any, name: str, headed: tuple[str, ...] = ()) -> tuple[list[Any], list[Any], Source]:
+    """Read a dict ``{document: value}``, or a file of lines with a tab, a blank or a comma between the two.
+
+    A first line whose value is one of the names in ``headed`` is a header.
+    """
     if isinstance(given, Mapping):
-        return TieKey(list(given), list(given.values()), Source("ties_key"))
+        return list(given), list(given.values()), Source(name)
     content, name = read_decoded(given)
-    docs, values = [], []
+    docs: list[Any] = []
+    values: list[Any] = []
     for place, line in filled_lines(content, name):
         doc, _, value = line.partition(separator_in(line, "\t ,") or ",")
         if not doc or not value.strip():
             raise DataError(place, 'expected a document and its value, as in "doc1 217".')
-        docs.append(doc.strip())
-        values.append(value.strip())
-    return TieKey(docs, values, Source(name))
+        if docs or value.strip().lower() not in headed:
+            docs.append(doc.strip())
+            values.append(value.strip())
+    return docs, values, Source(name)
 
 
 Order = Literal["trec", "run", "line", "rank", "stated", "docid", "key"]

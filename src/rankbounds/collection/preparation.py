@@ -1,4 +1,4 @@
-"""Preparation of runs: merge chunks and equal ids into documents, drop self-matches, cut at a depth."""
+"""Preparation of runs: merge chunks and equal ids into documents, drop self-matches, cut at a depth or budget."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 
 from rankbounds.arrays import Ints
 from rankbounds.choices import check_count
-from rankbounds.collection.order import Order, Precision, TieKey, check_tie_key, ranks
+from rankbounds.collection.order import Costs, Order, Precision, TieKey, check_tie_key, ranked_rows, ranks
 from rankbounds.collection.run import Run
 from rankbounds.collection.same_documents import same_documents, under_other_ids
 from rankbounds.columns.ids import Ids
 from rankbounds.errors import UsageError
 
+COUNTS = 5
+"""What preparation counts, in ``words``."""
+
 
 @dataclass(frozen=True)
 class Preparation:
-    """Changes that are made to every run, in this order: chunks to documents, equal ids, self-matches, depth."""
+    """Changes to every run, in this order: chunks to documents, equal ids, self-matches, depth, budget."""
 
     drop_self: bool = False
     documents_of: str | None = None
@@ -27,6 +30,9 @@ class Preparation:
     precision: Precision = "double"
     tie_key: TieKey | None = None
     same_as: Any = None
+    budget: float | None = None
+    costs: Any = None
+    """What documents cost: a mapping, or a file."""
 
     def __post_init__(self) -> None:
         if self.same_as is not None:
@@ -37,10 +43,17 @@ class Preparation:
             )
         if self.depth is not None:
             check_count("The depth of lists", self.depth)
+        if (self.budget is None) != (self.costs is None):
+            raise UsageError("A budget goes with the costs of documents: --budget with --costs (budget=, costs=).")
+        if self.costs is not None and not isinstance(self.costs, Costs):
+            object.__setattr__(self, "costs", Costs(self.costs))
+        if self.budget is not None and not (self.budget > 0 and np.isfinite(self.budget)):
+            raise UsageError(f"A budget is a number above 0, not {self.budget:g}.")
+        if self.depth is not None or self.budget is not None:
             check_tie_key(self.order, self.tie_key)
 
     def __bool__(self) -> bool:
-        given = (self.documents_of, self.same_as, self.depth)
+        given = (self.documents_of, self.same_as, self.depth, self.budget)
         return self.drop_self or any(one is not None for one in given)
 
     def __call__(self, run: Run) -> Run:
@@ -50,7 +63,7 @@ class Preparation:
         return run.changed(prepared=self.words(counts))
 
     def counted(self, run: Run) -> tuple[Run, Ints]:
-        counts: Ints = np.zeros(4, dtype=np.int64)
+        counts: Ints = np.zeros(COUNTS, dtype=np.int64)
         if self.documents_of is not None:
             counts[0] = len(run)
             docs = run.pairs.docs
@@ -67,10 +80,15 @@ class Preparation:
             kept = np.flatnonzero(ranks(run, self.order, self.precision, self.tie_key) <= self.depth)
             counts[3] = len(run) - kept.size
             run = run.take(kept)
+        if self.budget is not None and len(run):
+            rows, _ = ranked_rows(run, order=self.order, precision=self.precision, tie_key=self.tie_key)
+            kept = np.sort(self.costs.within(self.budget, run.pairs, rows))
+            counts[4] = len(run) - kept.size
+            run = run.take(kept)
         return run, counts
 
     def words(self, counts: Ints) -> str:
-        chunks, documents, itself, left_out = counts.tolist()
+        chunks, documents, itself, left_out, unpaid = counts.tolist()
         done = []
         if self.documents_of is not None:
             done.append(f"{chunks:,} chunks of {documents:,} documents")
@@ -80,6 +98,8 @@ class Preparation:
             done.append(f"{itself:,} self-matches dropped")
         if self.depth is not None:
             done.append(f"depth {self.depth:,} ({left_out:,} documents left out)")
+        if self.budget is not None:
+            done.append(f"budget {self.budget:,g} ({unpaid:,} documents left out)")
         return ", ".join(done)
 
 

@@ -292,6 +292,8 @@ class Run(PairTable):
         ties: Order = "trec",
         ties_key: TieKey | Mapping[Any, Any] | str | os.PathLike[str] | None = None,
         same_as: SameAs | None = None,
+        budget: float | None = None,
+        costs: Mapping[Any, float] | str | os.PathLike[str] | None = None,
     ) -> Run:
         """Return the run prepared for scoring, as some collections require.
 
@@ -311,6 +313,8 @@ class Run(PairTable):
         same_as : path or lists of ids, optional
             Groups of ids of the same document, of which the first stands for all. Judgments are joined by
             ``evaluate(same_as=...)``.
+        budget, costs : float, and mapping or path; optional
+            Each list ends where the costs of its documents, such as tokens, would add up to more than the budget.
 
         Returns
         -------
@@ -319,7 +323,7 @@ class Run(PairTable):
 
         Notes
         -----
-        The order is: chunks to documents, equal ids, self-matches, depth.
+        The order is: chunks to documents, equal ids, self-matches, depth, budget.
 
         Examples
         --------
@@ -333,7 +337,8 @@ class Run(PairTable):
         from rankbounds.collection.preparation import Preparation
 
         key, order = _order_of_ties(ties, ties_key)
-        return Preparation(drop_self, documents_of, depth, order, tie_key=key, same_as=same_as)(self)
+        how: dict[str, Any] = {"tie_key": key, "same_as": same_as, "budget": budget, "costs": costs}
+        return Preparation(drop_self, documents_of, depth, order, **how)(self)
 
     def banded(
         self,

@@ -201,7 +201,6 @@ def _is_whole(array: Any) -> bool:
 
 
 def _like_positions(rows: NDArray[Any], docs: int) -> bool:
-    """Return whether no row repeats a position, and all are positions of documents or -1."""
     if rows.size < 2 or rows.shape[1] < 2 or rows.min() < -1 or rows.max() >= docs:
         return False
     ordered = np.sort(rows, axis=1)
@@ -289,7 +288,6 @@ def _ranked(scores: NDArray[Any], depth: int) -> Any:
 
 
 def _on_device(block: Any, depth: int) -> tuple[Any, Any, Any, Any]:
-    """Select with the package that holds the scores, where they live, and copy what is selected."""
     last = block.shape[1] - min(depth, block.shape[1])
     if package_of(block) == "torch":
         block = block.byte() if str(block.dtype) == "torch.bool" else block

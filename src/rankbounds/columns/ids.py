@@ -240,7 +240,6 @@ class Ids(Sequence[str]):
         return same
 
     def _further_words(self) -> Iterator[tuple[int, Ints]]:
-        """Return words after the common ones, and the rows of not too long ids that have them."""
         if self.word_count() <= _COMMON_WORDS:
             return
         rows = np.flatnonzero((self.length > 8 * _COMMON_WORDS) & (self.length <= LONG))
@@ -269,7 +268,6 @@ class Ids(Sequence[str]):
         return words
 
     def sort_keys(self) -> list[Words]:
-        """Numbers that order the ids as their bytes do, the most important first."""
         if 8 * self.word_count() <= LONG:
             words = [self.word(number).byteswap() for number in range(self.word_count())]
             # Words are filled up with zeros: an id that ends in such is told from a shorter one by its length.
@@ -286,7 +284,6 @@ class Ids(Sequence[str]):
         return first.to_list(), codes
 
     def first_and_codes(self, hashed: Words) -> tuple[Ids, Ints]:
-        """Do so with known hashes; the distinct ids are in order of appearance."""
         if not len(self):
             return self, np.empty(0, dtype=np.int64)
         changes = np.flatnonzero(np.concatenate(([True], hashed[1:] != hashed[:-1])))

@@ -32,7 +32,6 @@ class Source:
     """How many lines or rows of the file come before these."""
 
     def where(self, pairs: Pairs, row: int) -> Place:
-        """The file and the line when the pairs were read from lines of text."""
         if self.unit == "line":
             text = pairs.docs.text[: int(pairs.docs.start[row])]
             return Place(self.name, self.before + int(np.count_nonzero(text == 10)) + 1)

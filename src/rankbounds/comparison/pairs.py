@@ -99,7 +99,6 @@ def pairs_against(runs: Sequence[str], baseline: str | None) -> tuple[Ints, Ints
 
 
 def turned(leads: Floats, runs: int, baseline: str | None) -> Flags:
-    """Mark the pairs to swap: among many, those whose second run is better."""
     return (leads < 0) & (baseline is None and runs > 2)
 
 

@@ -189,7 +189,6 @@ class JudgmentFile:
         self._place, self._grade, self._known, self.dirty = place, grades, status, False
 
     def changed_outside(self) -> bool:
-        """Did anybody else write the file since it was read or written here?"""
         return self._status() != self._known
 
     def grade(self, pair: Pair) -> float | None:
@@ -199,7 +198,6 @@ class JudgmentFile:
         return sorted({grade for grade in self._grade.values() if grade is not None and grade >= 0})
 
     def line(self, pair: Pair) -> str | None:
-        """The record of a document as it is written; None where it has none."""
         place = self._place.get(pair)
         return None if place is None else _text(self._bodies[place])
 
@@ -270,7 +268,6 @@ class JudgmentFile:
         self.dirty = True
 
     def take_back(self, pair: Pair, before: str | None) -> None:
-        """Put back what stood in the place of a judgment: a record, or none."""
         place = self._place.get(pair)
         if place is None:
             return
@@ -301,7 +298,6 @@ class JudgmentFile:
     # ---- writing ----
 
     def write(self, content: bytes) -> None:
-        """Put this content in the place of the file, whole and safe on the disk."""
         with writing(self.path, "wb", durable=True) as out:
             out.write(content)
         if self._content() != content:

@@ -234,7 +234,6 @@ def _send(process: subprocess.Popen[bytes], message: Any) -> None:
 
 
 def work_when_asked() -> None:
-    """Call the function whenever somebody asks, until nobody is there to ask."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     if hasattr(os, "nice"):
         os.nice(5)  # whoever judges comes first

@@ -233,7 +233,6 @@ class Assumptions:
         return self.ties not in ORDERS and not measure.monotone
 
     def _bounds_of_treated_ties(self, measure: Measure, rankings: Rankings) -> tuple[Floats, Floats] | None:
-        """Bound values in that order: exact where relevance never lowers them, else over all orders."""
         if self._treats_ties_loosely(measure):
             found = measure.joint_bounds(rankings)
             if found is None or measure.has_residual or self.open == "collection" or rankings.num_holes.all():

@@ -188,7 +188,6 @@ def _scores(tables: Sequence[ScoreTable], named: Sequence[bool], effort: Sequenc
 def _runs(
     tables: Sequence[ScoreTable], named: Sequence[bool], measure_of: Mapping[str, Measure]
 ) -> dict[tuple[int, str], str]:
-    """Name each table's runs: a repeated name is one run, unless its scores would be given twice."""
     of_tables: dict[tuple[int, str], set[tuple[str, Measure]]] = {}
     for number, table in enumerate(tables):
         for run, query, name in table.cells:
@@ -343,6 +342,7 @@ def origin_of(
             "documents-of": preparation.documents_of,
             "depth": preparation.depth,
         }
+        settings |= {} if preparation.budget is None else {"budget": preparation.budget}
     return {"judgments": _sums(qrels), "settings": settings, "runs": {run.name: _run_digest(run) for run in runs}}
 
 

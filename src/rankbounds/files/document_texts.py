@@ -123,7 +123,6 @@ class _File(ABC):
         self.path, self.head, self._held, self._begin, self._end = path, head, held, begin, end
 
     def split(self, lines: Lines) -> Lines:
-        """Join lines to records, each with its first line's number and position."""
         return (line for line in lines if line[2].strip())
 
     @abstractmethod

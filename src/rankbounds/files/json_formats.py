@@ -156,7 +156,6 @@ def _judgment_lists(content: Any) -> Iterator[dict[str, Any]]:
 
 
 def _opensearch_judgments(content: Any, name: str) -> Columns:
-    """All ratings, with what made them as their source: ``click``, ``llm`` or ``imported``."""
     rows = []
     for listed in _judgment_lists(content):
         made_by = _MADE_BY.get(str(listed.get("type")), str(listed.get("type") or "imported").lower())

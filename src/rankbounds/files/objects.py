@@ -207,7 +207,6 @@ def _columns_of_nested(given: Mapping[Any, Any], names: ColumnNames, source: str
 
 
 def _list(query: Any, inner: Any, names: ColumnNames, source: str) -> Any:
-    """Return the documents of one query; a set is refused for a run, because it has no order."""
     if isinstance(inner, Mapping | list | tuple | np.ndarray) or (
         names.of_judgments and isinstance(inner, set | frozenset)
     ):

@@ -81,7 +81,6 @@ def _names_like(pattern: str, folder: str) -> list[str]:
 
 
 def _files_in(folder: str) -> list[str]:
-    """List the files in a folder; a broken link is an error, since it may have been a run."""
     try:
         with os.scandir(folder) as entries:
             shown = [entry for entry in entries if not entry.name.startswith(".")]

@@ -94,7 +94,6 @@ def labels_of(given: object, name: str, source: str = "labels") -> Labels:
 
 
 def is_mark(text: str) -> bool:
-    """Is this a mark within ids, such as ``_`` or ``/``, rather than a file?"""
     return bool(text) and not any(map(str.isalnum, text)) and not os.path.isfile(text)
 
 

@@ -249,7 +249,6 @@ class LargeFile:
                 yield self._parse_lines(inner_text(self.path, content, 0), first_line, distinct)
 
     def _first_line(self) -> tuple[Layout, str | None]:
-        """Return what the first line of the file shows: the layout and the tag of all its parts."""
         fields, place = first_fields(self.path)
         layout = trec.run_layout(fields, place)
         return layout, trec.tag_of(fields, layout)

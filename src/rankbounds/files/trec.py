@@ -151,7 +151,6 @@ def fields_before(pairs: Pairs, start: Ints | None = None) -> Ids:
 
 
 def stated_ranks(pairs: Pairs) -> Ints:
-    """The rank behind each document; an error where it is no whole number."""
     tokens = fields_behind(pairs)
     ranks, wrong = whole_numbers(tokens)
     if wrong.size:
@@ -189,7 +188,6 @@ def run_layout(fields: list[bytes], place: Place | str) -> Layout:
 
 
 def _layout_of_five(fields: list[bytes], place: Place | str) -> Layout:
-    """Tell a line without a tag from one without Q0, which may have a number for its tag."""
     _, second, third, fourth, last = fields
     if second.upper() == b"Q0":
         return RUN_WITHOUT_TAG

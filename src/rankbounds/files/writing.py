@@ -64,7 +64,6 @@ def check_writable(path: str | os.PathLike[str], remedy: str) -> None:
 
 
 def _reject_read_only(target: str) -> None:
-    """Refuse a read-only file: a copy could replace it, but its owner did not want that."""
     if os.path.exists(target) and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 

@@ -135,6 +135,5 @@ def _extreme(surely: Flags, perhaps: Flags, *, best: bool) -> Floats:
 
 
 def _power(ranks: Floats, number: Floats | Ints) -> Floats:
-    """Return the sum of ranks over the square of their number, infinite where there are none."""
     result = np.full(np.broadcast(ranks, number).shape, np.inf)
     return np.divide(ranks, number**2, out=result, where=number > 0)

@@ -240,7 +240,6 @@ def _batches(
 
 
 def _of_like_length(length: Ints) -> Iterator[Ints]:
-    """Yield the numbers of lists of up to 1, 2, 4, 8, ... documents, a batch at a time."""
     if not length.size:
         return
     shortest, longest = ((max(int(end), 1) - 1).bit_length() for end in (length.min(), length.max()))
@@ -253,7 +252,6 @@ def _of_like_length(length: Ints) -> Iterator[Ints]:
 
 
 def _blocks(start: Ints, length: Ints) -> Callable[[NDArray[Any], float], NDArray[Any]]:
-    """Return the indices that turn lists in a flat column into the padded rows of an array."""
     first, width = int(start[0]), int(length.max())
     cells = width * length.size
     gapless = int(start[-1]) + width - first == cells == int(length.sum())

@@ -31,7 +31,6 @@ def order_by_worth(rankings: Rankings, worth: Floats, *, best: bool) -> Ints:
 
 
 def reorder(rankings: Rankings, worth: Floats, *, best: bool) -> Rankings:
-    """Return the lists with each tied group in its best (or worst) order."""
     if rankings.groups is None:
         return rankings
     # Many measures ask with the same array of worth, which the rankings remember. It is kept with its lists, so that no

@@ -150,7 +150,6 @@ def _build(score: Floats, residual: Floats, p: float, precision: float, *, great
 
 
 def _unjudged(vector: Floats, residual: Floats, p: float, precision: float, *, early: bool) -> Flags:
-    """Return which zeros of the vector are unjudged, as early or as late as the residual allows."""
     n, slack = vector.shape[-1], EQUAL * precision
     free = (1 - vector) * ((1 - p) * p ** np.arange(n))
     below = np.cumsum(free[..., ::-1], axis=-1)[..., ::-1] - free + p**n

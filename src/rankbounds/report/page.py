@@ -115,7 +115,6 @@ class Report:
     is_large_welcome: bool = False
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, which any browser opens without a network."""
         with writing(os.fspath(path)) as out:
             out.write(self.page)
 
@@ -199,7 +198,6 @@ class Live:
         return partial(Live, judging=self.judging), (self.qrels, self.runs, self.choices, self.token)
 
     def state(self, *, runs_alone: bool = False) -> str:
-        """Changes whenever a file does, or only when the file of a run does."""
         parts = []
         for path in [*([] if runs_alone else [self.qrels]), *filter(None, (job.path for job in self.runs()))]:
             try:

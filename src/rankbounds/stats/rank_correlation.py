@@ -201,7 +201,6 @@ def tau_p_value(a: Floats, b: Floats) -> float:
 
 
 def _shares_of_orders(runs: int, most: int) -> Floats:
-    """Of all orders of so many runs, the shares that have 0, 1, ..., ``most`` inversions."""
     share = np.ones(1)
     for size in range(2, runs + 1):  # one more run adds 0 to size - 1 of them
         share = np.convolve(share, np.full(size, 1 / size))[: most + 1]

@@ -238,7 +238,6 @@ def _chances_of_equal_ranks(doubled: Ints, sums: Ints) -> Floats:
 
 
 def _least_of_ranks(differing: Floats, _: int) -> Floats:
-    """Return the smaller of counted ranks and, for many equal sizes, z = sqrt(differing)."""
     from scipy.special import ndtr
 
     of_equal_sizes = np.where(differing > EXACT_EQUAL_SIZES, ndtr(-np.sqrt(differing)), 1.0)

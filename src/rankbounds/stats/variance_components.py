@@ -92,7 +92,6 @@ class Anova:
 
     @cached_property
     def estimates(self) -> Floats:
-        """The variance of each effect; unbiased, and therefore sometimes below 0."""
         return np.linalg.solve(self.coefficients, self.mean_squares)
 
     @property

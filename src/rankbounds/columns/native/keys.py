@@ -61,7 +61,6 @@ def none_repeated(keys: Words, topic: Ints) -> bool:
 
 
 def topic_ends(topic: Ints) -> Ints | None:
-    """Return where the rows of each topic end, if adjacent and ascending."""
     if native.kernel is None or topic.dtype != np.int32 or not topic.flags.c_contiguous:
         return None
     rows = topic.size

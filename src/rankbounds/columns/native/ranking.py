@@ -99,7 +99,6 @@ class RunRows:
 
 
 def order_in_groups(value: Floats, start: Ints, falling: bool) -> Ints | None:
-    """The stable order by value within groups that come one behind the other."""
     if native.kernel is None or value.dtype != np.float64 or not value.size:
         return None
     count, groups = value.size, start.size

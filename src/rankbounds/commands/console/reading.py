@@ -115,6 +115,8 @@ PREPARING = group_under(
     Option("--drop-self", "leave out documents whose id is the query's id (as BEIR does: ArguAna, Quora)"),
     Option("--documents-of SEP", "ids name chunks (d7#3 where SEP is #): score documents, each by its best chunk"),
     Option("--depth N", "score only the first N documents of each list", type=int),
+    Option("--budget N", "score each list only as far as the --costs of its documents add up to N", type=float),
+    Option("--costs FILE", "what documents cost, such as tokens: a document and its cost per line"),
     about_runs=True,
     explained_by="evaluate",
 )
@@ -147,8 +149,10 @@ def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:
 
 def preparation_from(options: Options) -> Preparation:
     given: dict[str, Any] = vars(options)
-    depth = given.get("depth") if "drop_self" in given else None
-    key = as_tie_key(given["ties_key"]) if depth is not None and given.get("ties_key") is not None else None
+    depth, budget = (given["depth"], given["budget"]) if "drop_self" in given else (None, None)
+    key = (
+        as_tie_key(given["ties_key"]) if (depth, budget) != (None, None) and given.get("ties_key") is not None else None
+    )
     ties = "key" if key is not None else given.get("ties")
     return Preparation(
         given.get("drop_self", False),
@@ -158,6 +162,8 @@ def preparation_from(options: Options) -> Preparation:
         given.get("score_precision", "double"),
         key,
         given.get("same_as"),
+        budget,
+        given.get("costs"),
     )
 
 

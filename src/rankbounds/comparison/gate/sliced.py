@@ -79,7 +79,6 @@ def hold_slices(
 
 
 def _parts(labels: Mapping[str, Any], queries: Sequence[str]) -> tuple[dict[str, Ints], list[str]]:
-    """Name the slices, and those without a judged topic."""
     cut, _, unseen = cut_topics(labels, queries)
     several = len(cut) > 1
     named = {f"{by}={label}" if several else label: held for by, of in cut.items() for label, held in of.items()}
@@ -145,7 +144,6 @@ def _named(rows: Sequence[dict[str, Any]], *, needed: bool) -> str:
 
 
 def _passing(deviations: Floats, topics: Ints, margin: float, alpha: float) -> float:
-    """How often a change without effect passes on every slice, by t tests."""
     with np.errstate(divide="ignore"):
         effects = np.minimum(margin / deviations, 10.0)
     known = topics >= topics_for_margin(alpha)

@@ -178,7 +178,6 @@ class ChoicesFromTheTop:
         return bound, exact
 
     def _of_those_behind(self, a: Ints, b: Ints, total: Floats) -> Floats:
-        """Where A cannot get ahead, documents of B, or that neither reads, enlarge the divisor."""
         listed, ranks = self.documents.tables
         width = int(self.within[b].max(initial=0))
         documents = listed[b][:, :width]

@@ -206,7 +206,6 @@ class Arguments:
         return self._with_others(measure, lambda place: any_measure.greatest_when_monotone(measure, topic(place)))
 
     def _several(self, measure: Measure, special: OfTopic | None = None, *, enumerated: bool = True) -> Answer:
-        """Try all judgments if few (unless ``special`` does), else take the smallest of the others."""
         of_place = self._topics()
 
         def answer(place: int) -> Greatest:
@@ -287,7 +286,6 @@ class Arguments:
 
 
 def _least_of(*arguments: Greatest) -> Greatest:
-    """Return the smallest of several bounds, computed in order; an exact one ends the search."""
 
     def greatest(a: Ints, b: Ints) -> Found:
         result, exact = arguments[0](a, b)

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankbounds.arrays import Ints
 from rankbounds.collection.inputs import RunToRead, several_runs
+from rankbounds.collection.preparation import COUNTS
 from rankbounds.collection.run import Run
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.scoring import (
@@ -61,7 +62,7 @@ class ScoredPiece:
 def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
     """Score a piece of a run that holds all of the run's documents for its topics."""
     name, given, chosen = piece.name, piece, scoring.assumptions
-    prepared: Ints = np.zeros(4, dtype=np.int64)
+    prepared: Ints = np.zeros(COUNTS, dtype=np.int64)
     if scoring.preparation:
         piece, prepared = scoring.preparation.counted(piece)
     topic = facts.qrels.pairs.index.topics_of(piece.pairs)
@@ -86,7 +87,7 @@ class RunInPieces:
         self.sheet = ScoreSheet(scoring, topics)
         self.met = np.zeros(topics, dtype=bool)
         self.unknown: list[str] = []
-        self.prepared: Ints = np.zeros(4, dtype=np.int64)
+        self.prepared: Ints = np.zeros(COUNTS, dtype=np.int64)
         self.documents = 0
         self.unmatched: list[tuple[str, str] | None] = []
         """Of each piece with documents: one of these and a judged one, if none is judged."""

@@ -131,7 +131,6 @@ def _problem(name: str) -> str:
 
 
 def _suggestion(name: str) -> str:
-    """Suggest ``P@10`` for a depth without @; else a name with swapped letters, or a similar one."""
     depth = re.fullmatch(r"(.*?[a-z*])[_-]?(\d+)", name.lower())
     if depth and is_name(depth[1]) and class_named(depth[1]).takes_cutoff():
         return f"{_ours()[folded(depth[1])]}@{depth[2]}"

@@ -341,6 +341,5 @@ class RPrec(Measure):
 
 
 def _at(so_far: Floats, depth: Floats) -> Floats:
-    """Look up a cumulative sum at these depths; 0 at depth 0, the last value beyond the end."""
     rank = np.minimum(depth, so_far.shape[-1]).astype(np.int64)
     return np.where(rank > 0, np.take_along_axis(so_far, np.maximum(rank - 1, 0), axis=-1), 0)

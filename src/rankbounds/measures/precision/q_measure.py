@@ -102,7 +102,6 @@ class Q(AveragedPrecisions):
         return low, np.minimum(high, 1.0)
 
     def _bounds_where_all_gain(self, least: Rankings, most: Rankings) -> Bounds:
-        """Bound lists where grade 0 gains too: all documents count, in a collection of unknown size."""
         number = self._num_relevant(least)
         low, high = (
             quotient(
