@@ -102,6 +102,23 @@ class TestAnswers:
         assert back.outcomes[1].p_fail == there.outcomes[1].p_fail
 
     @given(pairs_of_ranks)
+    def test_not_better_passes_only_what_is_shown_to_be_better(self, ranks):
+        """It fails where the swapped runs pass, and where no topic differs."""
+        both = dict(zip(("old", "new"), ranks, strict=True))
+        scores, swapped = scores_of(**both), scores_of(old=ranks[1], new=ranks[0])
+        answer, back = (held(each, "RR not better", margin=0.5).answer for each in (scores, swapped))
+        if reciprocal(ranks[0]) == reciprocal(ranks[1]):
+            assert (answer, back) == ("fail", "fail")
+        else:
+            assert answer == held(scores, "RR worse").answer
+            assert back == {"pass": "fail", "fail": "pass", "undecided": "undecided"}[answer]
+
+    @pytest.mark.parametrize("condition", ["RR not better by 0.1", "RR not better on any slice"])
+    def test_not_better_takes_nothing_more(self, condition):
+        with pytest.raises(rb.UsageError, match="takes no margin and no slices"):
+            parse_condition(condition)
+
+    @given(pairs_of_ranks)
     def test_a_wider_margin_only_helps(self, ranks):
         """By the t test: a pass stays one, and a failure turns into a pass or stays."""
         scores = scores_of(old=ranks[0], new=ranks[1])

@@ -86,17 +86,14 @@ class Comparison(Result):
 
     @property
     def scores(self) -> Scores:
-        """What was compared."""
         return self.numbers.scores
 
     @property
     def measures(self) -> list[Measure]:
-        """The measures compared by."""
         return self.numbers.measures
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs."""
         return self.numbers.runs
 
     @property
@@ -109,7 +106,6 @@ class Comparison(Result):
         return ("leaderboard", "differences", "topic_differences")
 
     def __eq__(self, other: object) -> bool:
-        """Do both say the same of the same runs?"""
         if not isinstance(other, Comparison):
             return NotImplemented
         mine, theirs = ((one.settings, one.runs, one.systems.rows(), one.pairs.rows()) for one in (self, other))
@@ -139,14 +135,12 @@ class Comparison(Result):
 
     @property
     def systems(self) -> Result:
-        """A row for each measure and run."""
         rows = [row for measure in self.measures for row in self.leaderboard(measure)] if self.order else None
         columns = system_columns(self.numbers)
         return Rows(lambda: rows or self.numbers.system_rows, columns, settings=self.settings)
 
     @property
     def pairs(self) -> Result:
-        """A row for each measure and pair."""
         named = [Column("run"), Column("against", importance=9), Column("measure", importance=8)]
         columns = [*named, *verdict_columns("difference", self.numbers)]
         columns += [Column(name, None) for name in PAIR_FIELDS]
@@ -157,14 +151,12 @@ class Comparison(Result):
         return [row for part in self.numbers.parts for row in part.pair_rows()]
 
     def rows(self) -> list[dict[str, Any]]:
-        """List the rows of ``pairs``."""
         return self.pairs.rows()
 
     # ---- words ----
 
     @cached_property
     def pair_words(self) -> PairWords:
-        """The numbers and templates of every pair's sentences."""
         return PairWords(self.numbers)
 
     def sentences(
@@ -201,11 +193,9 @@ class Comparison(Result):
         return wording.agreement(labels, named, leads, shown, equivalent=numbers.of_equivalence)
 
     def method(self) -> str:
-        """Say in one sentence which tests the p-values come from."""
         return testing.method(self.settings, len(self.runs))
 
     def notes(self) -> list[str]:
-        """Say which tests the p-values come from."""
         return [self.method()]
 
     # ---- tables ----
@@ -477,7 +467,6 @@ class Comparison(Result):
         return self.summary(top).markdown()
 
     def to_bibtex(self) -> str:
-        """Write the sources of the measures and of the tests as BibTeX."""
         from rankbounds.measures.naming.sources import bibtex
 
         used = find_test(self.settings["test"]), CORRECTIONS[self.settings["correction"]]

@@ -165,7 +165,6 @@ def doing(what: str) -> None:
 
 
 def progress_on_terminal(what: str, then: str = WORKING) -> Callable[[int, int], None] | None:
-    """Return a progress callback that names the next step; None if nobody would see it."""
     line = _line
     if line is None:
         return None

@@ -90,7 +90,6 @@ class Option:
         return {name: None if callable(value) else value for name, value in vars(self).items()}
 
     def text_for(self, command: str) -> str:
-        """What the help of a command shows: one line, unless it is an everyday option or explained there alone."""
         if self.explained_by not in ("", command) and not self.everyday:
             text = f"as in {self.explained_by}"
         else:
@@ -134,7 +133,6 @@ class _InsteadOfRuns(argparse.Action):
 
 
 def whole(what: str, least: int, most: int | None = None) -> Callable[[str], int]:
-    """The type of options that take a whole number: ``whole("a seed is", 0)``."""
     limits = f"from {least} on" if most is None else f"from {least} to {most}"
 
     def number(text: str) -> int:

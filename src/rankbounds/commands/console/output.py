@@ -196,7 +196,6 @@ def write_rows(
     above: Callable[[], str] = str,
     below: Callable[[], str] = str,
 ) -> None:
-    """Write rows in the format asked for: with column names for programs, as a table for people."""
     from rankbounds.results import Column, build_table
     from rankbounds.tables import ROW_FORMATS, render_rows
 

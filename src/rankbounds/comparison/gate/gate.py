@@ -20,7 +20,17 @@ from rankbounds.choices import check_choice
 from rankbounds.comparison.compared import Compared
 from rankbounds.comparison.comparison import compare_scores
 from rankbounds.comparison.evidence import Evidence
-from rankbounds.comparison.gate.outcomes import FAIL, PASS, SAID, SAME_TEST, UNDECIDED, HeldChange, Outcome, hold_value
+from rankbounds.comparison.gate.outcomes import (
+    FAIL,
+    NOT_BETTER,
+    PASS,
+    SAID,
+    SAME_TEST,
+    UNDECIDED,
+    HeldChange,
+    Outcome,
+    hold_value,
+)
 from rankbounds.comparison.tables import Rows, p_column
 from rankbounds.errors import UsageError, did_you_mean, readable
 from rankbounds.evaluation.score_differences import equal
@@ -35,11 +45,14 @@ from rankbounds.stats.equivalence import BETTING, check_margin
 from rankbounds.tables import Table, number, plain, signed
 from rankbounds.terminal import escape_controls
 
-CHANGES = ("worse", "different")
+CHANGES = ("worse", "different", NOT_BETTER)
 """What a run can be beside the baseline."""
-EXAMPLES = '"nDCG@10 worse", "nDCG@10 worse by 0.01", "nDCG@10 worse on any slice", "AP different", "nDCG@10 < 0.5"'
+EXAMPLES = (
+    '"nDCG@10 worse", "nDCG@10 worse by 0.01", "nDCG@10 not better", "nDCG@10 worse on any slice", "AP different", '
+    '"nDCG@10 < 0.5", "judged@10 < 80%"'
+)
 _CHANGE = re.compile(
-    r"(?P<measure>\S.*?)\s+(?P<change>[A-Za-z]+)(?:\s+by(?:\s+more\s+than)?\s+(?P<margin>\S+))?"
+    r"(?P<measure>\S.*?)\s+(?P<change>(?:not\s+)?[A-Za-z]+)(?:\s+by(?:\s+more\s+than)?\s+(?P<margin>\S+))?"
     r"(?P<sliced>\s+on\s+any\s+slice)?"
 )
 _SIDE = re.compile(r"(?P<measure>\S.*?)\s*(?P<side><=|>=|<|>)\s*(?P<limit>\S+)")
@@ -63,7 +76,11 @@ class Condition:
         return self.relation in CHANGES
 
     def with_margin(self, margin: float) -> Condition:
-        return self if self.limit is not None or not self.of_change else replace(self, limit=margin)
+        return (
+            self
+            if self.limit is not None or self.relation not in ("worse", "different")
+            else replace(self, limit=margin)
+        )
 
     def check_limit(self, least: float, most: float) -> None:
         limit = 0.0 if self.limit is None else self.limit
@@ -97,16 +114,19 @@ def parse_condition(text: str, known: Iterable[Measure] = ()) -> Condition:
         named = labelled.get(side["measure"]) or parse_measure(side["measure"])
         return Condition(named, side["side"], _number(side["limit"], text))
     change = _CHANGE.fullmatch(stripped)
-    if not change or change["change"] not in CHANGES:
-        hint = did_you_mean(change["change"], [*CHANGES]) if change else ""
+    relation = " ".join(change["change"].split()) if change else ""
+    if not change or relation not in CHANGES:
+        hint = did_you_mean(relation, [*CHANGES]) if change else ""
         raise UsageError(
             f'The gate "{text}" must name a measure and the condition that fails it.{hint} Examples: {EXAMPLES}.'
         )
     margin = None if change["margin"] is None else _number(change["margin"], text)
     if margin is not None:
         check_margin(margin)
+    if relation == NOT_BETTER and (margin is not None or change["sliced"]):
+        raise UsageError(f'The gate "{text}" passes only if a gain is shown: it takes no margin and no slices.')
     measure = labelled.get(change["measure"]) or parse_measure(change["measure"])
-    return Condition(measure, change["change"], margin, sliced=bool(change["sliced"]))
+    return Condition(measure, relation, margin, sliced=bool(change["sliced"]))
 
 
 def parse_conditions(

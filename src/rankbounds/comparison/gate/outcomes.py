@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 SAID = {PASS: "passed", FAIL: "failed", UNDECIDED: "undecided"}
+NOT_BETTER = "not better"
 RELATIONS = {
     "worse": {PASS: "is not worse than", FAIL: "is worse than", UNDECIDED: "may be worse than"},
+    NOT_BETTER: {PASS: "is better than", FAIL: "is not better than", UNDECIDED: "is not shown to be better than"},
     "different": {PASS: "does not differ from", FAIL: "differs from", UNDECIDED: "may differ from"},
 }
 SIDES = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
@@ -157,7 +159,7 @@ class HeldChange:
     ) -> None:
         self.condition, self.comparison, self.run, self.baseline = condition, comparison, run, baseline
         self.margin = condition.limit or 0.0
-        self.worse = condition.relation == "worse"  # is it about losses alone?
+        self.worse = condition.relation != "different"  # is it about losses alone?
         self.measure = comparison.measure(condition.measure)
         settings = comparison.settings
         self.alpha, self.test, self.alternative = float(settings["alpha"]), settings["test"], settings["alternative"]
@@ -203,7 +205,9 @@ class HeldChange:
 
     def outcome(self) -> Outcome:
         gained = self.shown and self.worse and self.lead > 0
-        if self._same or self._ruled_out or (gained and self.bounded is None):
+        if self.condition.relation == NOT_BETTER and self._same:
+            answer = FAIL
+        elif self._same or self._ruled_out or (gained and self.bounded is None):
             answer = PASS
         else:
             answer = FAIL if self.shown and not gained else UNDECIDED
@@ -282,7 +286,8 @@ class HeldChange:
             if self.margin:
                 why, lost = f"{why}: {lost} is not shown, and ", "one"
             elif self.worse:
-                why += ": neither a loss nor a gain is shown, and without --margin no loss is accepted"
+                why += ": neither a loss nor a gain is shown"
+                why += ", and without --margin no loss is accepted" * (self.condition.relation == "worse")
             else:
                 why += ": no difference is shown, and without --margin none is accepted"
         elif self.margin:

@@ -159,10 +159,7 @@ def plan_slices(
     alpha: float = 0.05,
     power: float = POWER,
 ) -> Result:
-    """Count the topics of each slice with which a change without effect passes a gate on every slice.
-
-    The deviation of differences is pooled over all pairs of the pilot's runs.
-    """
+    """Count the topics of each slice with which a change without effect passes a gate on every slice."""
     from rankbounds.files.queries import labels_from
 
     if pilot is None or len(pilot.runs) < 2 or not margin:
