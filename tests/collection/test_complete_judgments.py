@@ -76,6 +76,11 @@ def test_judgments_that_are_complete_stay_so():
         assert rb.evaluate(same, {"q1": ["x", "d1"]}, "Judged@2", topics="shared").mean().value.item() == 1.0
 
 
+def test_saved_scores_remember_it():
+    kept = [rb.evaluate({"q1": {"d1": 1}}, {"q1": ["d1"]}, "AP", complete=complete) for complete in (False, True)]
+    assert [scores.make_origin()["settings"].get("judgments") for scores in kept] == [None, "complete"]
+
+
 @pytest.mark.parametrize("engine", ["local", "stream"])
 def test_every_engine_knows(engine, tmp_path):
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
@@ -102,14 +107,18 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     row = '{"question": "who?", "retrieved_ids": ["d1", "d2"], "expected_ids": ["d2"]}\n'
     for name, text in (("a.jsonl", row), ("b.jsonl", row.replace('"d1", "d2"', '"d2", "d3"'))):
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text + row.replace("who", "when"))
     main(["evaluate", "a.jsonl", "-m", "nDCG@10,RBP"])
     assert "add --judgments complete" in capsys.readouterr().err
     main(["evaluate", "a.jsonl", "-m", "nDCG@10,RBP", "--judgments", "complete"])
     said = capsys.readouterr()
     assert not said.err
     assert said.out.split() == ["run", "nDCG@10", "RBP(p=0.8)", "a", "0.6309", "0.1600"]
-    main(["compare", "a.jsonl", "b.jsonl", "-m", "nDCG@10", "--judgments", "complete", "--explain"])
-    assert "unjudged" not in "".join(capsys.readouterr())
+    for bounds in ("unjudged", "both"):
+        how = ["--judgments", "complete", "--bounds", bounds, "--explain"]
+        main(["compare", "a.jsonl", "b.jsonl", "-m", "nDCG@10", *how])
+        said = capsys.readouterr()
+        assert "nDCG@10" in said.out
+        assert "unjudged" not in said.out + said.err
     assert main(["evaluate", "a.jsonl", "--judgments", "full"]) == 2
     assert 'judgments are "complete", or the option is left out, not "full"' in capsys.readouterr().err

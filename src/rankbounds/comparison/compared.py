@@ -257,6 +257,10 @@ class Compared:
     def has_bounds(self) -> bool:
         return self.scores.has_judged or self.scores.bounds != "none"
 
+    @property
+    def complete(self) -> bool:
+        return self.evidence is not None and self.evidence.facts.complete
+
 
 # ---- what may still change a difference ----
 

@@ -104,7 +104,8 @@ def open_columns(numbers: Compared) -> list[Column]:
 def verdict_columns(heading: str, numbers: Compared) -> list[Column]:
     difference, within, won, lost, *p = difference_columns(heading, numbers.settings, (8, 5, 6))
     certain = interval("certain_low", "certain_high", "bounds (unjudged)", signed, importance=4)
-    return [difference, within, *p, *[certain] * numbers.has_bounds, Column("verdict", importance=7), won, lost]
+    shown = numbers.has_bounds and not numbers.complete
+    return [difference, within, *p, *[certain] * shown, Column("verdict", importance=7), won, lost]
 
 
 def system_columns(numbers: Compared) -> list[Column]:

@@ -169,7 +169,7 @@ class PairWords:
                 (unpooled_a | unpooled_b, "not_estimated"), (np.isnan(numbers["probability"]), "none"),
                 (True, "estimated")],
             "unbounded": [(estimates, "estimate"), (by_subtopic, "subtopics"), (True, "no_limits")],
-            "holes": [(has_lists & scores_alone, "none"), (unknown & has_lists, "unknown_for_measure"),
+            "holes": [(comparison.complete, "none"), (unknown & has_lists, "unknown_for_measure"),
                 (unknown & scores_alone, "table_alone"),
                 (unknown & depends_on_others, "needs_judgments"), (unknown, "no_bounds"),
                 (nothing_open & unretrieved, "none_retrieved"), (nothing_open, "nothing_open"), (~around_zero, "no"),

@@ -298,7 +298,6 @@ class Desk:
         return {"judgments": rows[:MOST_SHOWN], "fit": len(rows), "all": len(entries)}
 
     def export(self) -> str:
-        """Write every judgment that holds now as CSV: of every judge, with the grade's name and the explanation."""
         with self._lock:
             entries = self.journal.judged()
         rows = (

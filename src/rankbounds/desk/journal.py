@@ -112,7 +112,6 @@ class Journal:
             return entry
 
     def mark_written(self, number: int) -> None:
-        """Note that the file of judgments has everything up to this entry; nothing is lost if the note is."""
         with self._turn, contextlib.suppress(DataError):
             if number > self.written:
                 self._write(b'{"written": %d}\n' % number, safely=False)
@@ -177,7 +176,6 @@ class Journal:
         return [entry for entry in self.by_pair.get(pair, ()) if entry.number not in self._undone]
 
     def opinions(self, pair: Pair) -> dict[str, Entry]:
-        """By judge, the judgment of a document that holds now; whoever judged first stands first."""
         return {entry.judge: entry for entry in self._standing(pair) if entry.grade is not None}
 
     def has_skipped(self, judge: str, pair: Pair) -> bool:
@@ -192,11 +190,9 @@ class Journal:
     # ---- what the file is to hold ----
 
     def for_the_file(self, pair: Pair) -> Entry | None:
-        """The judgment that the file is to hold: that of the first judge, unless the file had one of its own."""
         return next((entry for entry in self.opinions(pair).values() if not entry.beside), None)
 
     def given_to_file(self, pair: Pair) -> list[Entry]:
-        """Every judgment of a document that ever went into the file, taken back or not."""
         return [entry for entry in self.by_pair.get(pair, ()) if entry.grade is not None and not entry.beside]
 
     def is_pending(self, pair: Pair) -> bool:

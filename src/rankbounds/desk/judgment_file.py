@@ -72,7 +72,6 @@ class Records:
         self._judge = find_column(self.columns, JUDGE_NAMES)
 
     def fields(self, body: bytes) -> tuple[str, str, str] | None:
-        """Query, document and grade of a record; None of comments, empty lines, headers and other sources' labels."""
         if self.is_trec:
             cells = fields_of(body)
             if not cells or cells[0].startswith(b"#"):
@@ -92,7 +91,6 @@ class Records:
         return query, doc, value
 
     def with_grade(self, body: bytes, grade: str) -> bytes:
-        """A record with another grade, in quotes where the old one was, and everything else as it is."""
         fields, place = list(self._field.finditer(body)), self.columns.index(self.value)
         if place >= len(fields):
             return body + _bytes(self.separator * (place + 1 - len(fields)) + grade)
@@ -101,7 +99,6 @@ class Records:
         return body[:begin] + _bytes(f'"{grade}"' if quoted else grade) + body[end:]
 
     def new(self, pair: Pair, grade: str, judge: str, before: bytes) -> bytes:
-        """A record for a document that has none; what nothing is known of stays empty. In TREC, tabs as before it."""
         if self.is_trec:
             return _bytes(("\t" if b"\t" in before else " ").join((pair[0], "0", pair[1], grade)))
         known = {self.query: pair[0], self.doc: pair[1], self.value: grade}
@@ -165,7 +162,6 @@ class JudgmentFile:
     # ---- reading ----
 
     def load(self) -> None:
-        """Read the file as it is now; where it takes no judgments, an error, and nothing is changed here."""
         status, content = self._status(), self._content()
         mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else b""
         content = content.removeprefix(mark)

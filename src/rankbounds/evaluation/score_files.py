@@ -335,6 +335,7 @@ def origin_of(
         "unjudged": unjudged.name if unjudged.q is None else f"{unjudged.name} with q = {unjudged.q:.12g}",
         "gain": str(assumptions.gain),
         "topics": assumptions.topics,
+        **({"judgments": "complete"} if qrels.complete else {}),
     }
     if preparation is not None:
         settings |= {

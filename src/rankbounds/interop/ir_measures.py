@@ -121,7 +121,6 @@ class RankboundsProvider(theirs.Provider):  # type: ignore[misc]
         self.assumptions = Assumptions(ties, unjudged, "none", topics="shared", score_precision=score_precision)
 
     def supports(self, measure: Any) -> bool:
-        """Can this measure be computed here as ir_measures defines it, with these parameters?"""
         measure.validate_params()
         return not why_not(measure)
 

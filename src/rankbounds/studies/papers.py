@@ -103,7 +103,6 @@ def rows_called(text: str) -> list[tuple[Paper, Row]]:
 
 
 def describe_rows(rows: Sequence[tuple[Paper, Row]]) -> str:
-    """The rows for a terminal: what it is, and below it the command, Python and what comes out."""
     told = ""
     for paper, row in rows:
         shows = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", row.shows)

@@ -115,7 +115,6 @@ class Reduced:
         return np.array([[under_all, *(statistic(scores) for scores in of_seed)] for of_seed in self.drawn])
 
     def result(self, column: str, values: Floats, what: str, numbers: str = ".3f") -> StudyResult:
-        """The means over seeds with the ends of 95% of the draws, and which measures are most and least at last."""
         low, high = np.quantile(values, (0.025, 0.975), axis=0)
         axes: dict[str, list[Any]] = {"measure": self.measures, "rate": self.rates}
         rows = rows_by(axes, {column: values.mean(axis=0).T, "low_draw": low.T, "high_draw": high.T})

@@ -339,7 +339,6 @@ def rows_by(axes: Mapping[str, Sequence[Any]], values: Mapping[str, Floats]) -> 
 
 
 def pivot(rows: Rows, down: str, across: str, value: str) -> Rows:
-    """The rows with a column for each value of ``across``, as papers print them."""
     table: dict[Any, dict[str, Any]] = {}
     for row in rows:
         table.setdefault(row[down], {down: row[down]})[str(row[across])] = row[value]
