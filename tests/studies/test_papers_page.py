@@ -75,6 +75,8 @@ def test_python_beside_each_command_runs(name):
     row = ROWS[name]
     assert row.python
     found = eval(row.python, {"rb": rankbounds, "help": inspect.getdoc})
+    if "swapped" in row.shows:
+        assert all(0 <= one["swapped"] <= 10 for one in found.rows())
     if not row.command:
         said = numbers_in(row.shows)
         assert [one for one in said if not str(found).startswith(one)] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from rankbounds.studies import (
     power_by_measure,
     score_by_pool_depth,
 )
+from rankbounds.studies.folders import _markdown
 from rankbounds.studies.papers import PAPERS, items_in, sources_in
 from rankbounds.studies.study import STUDIES, Study, StudyResult, studies_called
 
@@ -410,7 +412,7 @@ class TestSources:
                 assert f"]({name}/{figure}.svg)" in page
                 assert (tmp_path / name / f"{figure}.svg").exists()
         assert "Of 18 printed values, 17 come out to the last digit; not so: 1,902 for 1,001" in page
-        assert "| 0.9500 | 104 | 194 | 373 |" in page
+        assert "| 0.95 | 104 | 194 | 373 |" in page
         capsys.readouterr()
         assert main(["study", "zhang", *FILES, "--set", "pairs=2", "-o", str(tmp_path)]) == 0
         assert capsys.readouterr().err.count("complete already") == 3
@@ -458,6 +460,11 @@ def test_no_measure_is_named_best_and_worst_of_equals():
         assert "fewest" not in result.answer
         for draw in study.figures.values():
             draw(result)
+
+
+def test_pages_write_settings_as_they_are_set_and_scores_with_four_digits():
+    rows = [{"p": 0.5, "documents": 1736.6, "tau": 0.5}, {"p": 0.95, "documents": 12.0, "tau": 0.33333, "n": None}]
+    assert re.findall(r"[\d.,]+", _markdown(rows)) == ["0.5", "1,736.6", "0.5000", "0.95", "12", "0.3333"]
 
 
 def test_park_s_scaling_is_said_of_the_same_moments():

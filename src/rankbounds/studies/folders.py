@@ -79,15 +79,17 @@ def _readme(study: Study, result: StudyResult, made_from: Mapping[str, Any], com
 
 def _markdown(rows: Rows) -> str:
     names = dict.fromkeys(name for row in rows for name in row)
-    written = [{name: _cell(row.get(name)) for name in names} for row in rows]
+    numbers = {name: [row[name] for row in rows if isinstance(row.get(name), float)] for name in names}
+    plain = {name for name, values in numbers.items() if values == [round(value, 2) for value in values]}
+    written = [{name: _cell(row.get(name), plain=name in plain) for name in names} for row in rows]
     return build_table(written, [Column(name, name) for name in names]).render("markdown")
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
+def _cell(value: Any, *, plain: bool) -> str:
     if not isinstance(value, float):
-        return str(value)
+        return "" if value is None else str(value)
+    if plain:
+        return f"{value:,.10g}"
     return number(value) if value == 0 or 1e-3 <= abs(value) < 1e4 else f"{value:.3g}"
 
 

@@ -69,9 +69,8 @@ def contribution_by_document(
     qrels = {"list": {f"d{rank}": int(mark == "$") for rank, (mark, _) in enumerate(marks, 1) if mark != "?"}}
     qrels["list"] |= {f"elsewhere {number}": 1 for number in range(relevant - found)}
     run = {"list": {f"d{rank}": -float(place) for rank, (_, place) in enumerate(marks, 1)}}
-    tied = len(groups) < len(marks)
-    kind = "unjudged" if not tied else "both" if "?" in ranking else "ties"
-    scores = rb.evaluate(qrels, run, measures, ties="expected" if tied else "trec", bounds=kind)
+    kind = "unjudged" if len(groups) == len(marks) else "both" if "?" in ranking else "ties"
+    scores = rb.evaluate(qrels, run, measures, ties="trec" if kind == "unjudged" else "expected", bounds=kind)
     value, low, high = (
         dict(zip(map(str, scores.measures), ends[0, 0].tolist(), strict=True))
         for ends in (scores.value, scores.low, scores.high)

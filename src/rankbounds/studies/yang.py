@@ -180,7 +180,7 @@ def change_by_banding(
     digits: Sequence[int] = (),
     limits: Sequence[float] = LIMITS,
     alpha: float = 0.05,
-    ties: str = "trec",
+    ties: Any = "trec",
     gain: Any = None,
     progress: Progress | None = None,
 ) -> StudyResult:
@@ -331,8 +331,7 @@ def _draw_p_values(changes: Changes, axes: Axes, measure: int, treatment: int, a
     axes.set(xscale="log", yscale="log", xlim=(LEAST_P / 2, 2), ylim=(LEAST_P / 2, 2))
     axes.axvline(alpha, color="0.4", linestyle=":")
     axes.axhline(alpha, color="0.4", linestyle=":")
-    style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": "small"}
-    style["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2}
+    style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": "small", "zorder": 0}  # below the points
     for along, y, late in (("top", 0.96, after > alpha), ("bottom", 0.04, after <= alpha)):
         for across, x, early in (("left", 0.04, before <= alpha), ("right", 0.96, before > alpha)):
             if before.size:
