@@ -62,7 +62,18 @@ def test_decimal_costs_add_up_as_written():
     assert len(run.prepare(budget=1, costs={f"d{number}": 0.1 for number in range(10)})) == 10
 
 
-@pytest.mark.parametrize("content", ["doc_id,tokens\na,3\nb,4\nc,5\n", "a\t3\nb\t4\nc\t5\n", "a 3\n\nb 4\nc 5\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a\t3\nb\t4\nc\t5\n",
+        "a 3\n\nb 4\nc 5\n",
+        "doc_id,tokens\na,3\nb,4\nc,5\n",
+        "query_id,Doc_ID,score,tokens\nq,a,9,3\nq,b,8,4\nr,a,7,3\nr,c,1,5\n",
+        '{"query_id": "q", "doc_id": "a", "tokens": 3}\n{"doc_id": "b", "tokens": 4}\n{"doc_id": "c", "tokens": 5}\n',
+        '[{"docno": "a", "cost": 3}, {"docno": "b", "cost": 4}, {"docno": "c", "cost": 5}]',
+        '{"a": 3, "b": 4, "c": 5}',
+    ],
+)
 @pytest.mark.parametrize("engine", ["local", "stream"])
 def test_the_command_takes_a_budget(tmp_path, content, engine, capsys):
     (tmp_path / "costs").write_text(content)
@@ -96,7 +107,16 @@ def test_what_is_no_budget(budget, costs, told):
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [("a 1\nb\n", "costs:2: expected a document and its value"), ("a 1\na 2\n", "twice"), ("a 1\n", "has no cost")],
+    [
+        ("a 1\nb\n", "costs:2: expected a document and its value"),
+        ("a 1\na 2\n", "twice"),
+        ("a 1\n", "has no cost"),
+        ("doc_id,tokens\na,1\na,2\n", 'costs:3: document "a" costs 2 here and 1 before'),
+        ("id,tokens\na,1\n", "costs:2: a row names no document or no cost"),
+        ("[1, 2]", "costs, row 1: a row names no document or no cost"),
+        ('{"doc_id": "a", "tokens": 1}\n{"doc_id": "b"}\n', "costs:2: a row names no document or no cost"),
+        ("doc_id,tokens\na,1\nb,\n", 'the cost of document "b" is .., not a number'),
+    ],
 )
 def test_what_is_no_file_of_costs(tmp_path, content, told):
     (tmp_path / "costs").write_text(content)

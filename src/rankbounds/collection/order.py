@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -13,10 +14,15 @@ from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.ids import Ids
 from rankbounds.columns.pairs import Pairs, Source
 from rankbounds.errors import DataError, Place, UsageError
-from rankbounds.files.records import filled_lines, read_decoded, separator_in
+from rankbounds.files.named_columns import DOC_NAMES
+from rankbounds.files.records import filled_lines, first_line_of, named_records, read_decoded, separator_in
 
 if TYPE_CHECKING:
     from rankbounds.collection.run import Run
+
+
+COST_NAMES = ("tokens", "cost", "costs")
+"""The columns of rows that say what a document costs."""
 
 
 class OfDocuments:
@@ -40,7 +46,7 @@ class Costs(OfDocuments):
     """What each document costs, such as its number of tokens."""
 
     def __init__(self, given: Any) -> None:
-        docs, values, source = _values_in(given, "costs", ("tokens", "cost", "costs", "value"))
+        docs, values, source = _costs_in(given)
         super().__init__(docs, source)
         self._costs, bad = finite_numbers(values)
         wrong = [*bad[:1].tolist(), *np.flatnonzero(self._costs < 0)[:1].tolist()]
@@ -77,11 +83,27 @@ def as_tie_key(given: Any) -> TieKey:
     return given if isinstance(given, TieKey) else TieKey(*_values_in(given, "ties_key"))
 
 
-def _values_in(given: Any, name: str, headed: tuple[str, ...] = ()) -> tuple[list[Any], list[Any], Source]:
-    """Read a dict ``{document: value}``, or a file of lines with a tab, a blank or a comma between the two.
+def _costs_in(given: Any) -> tuple[list[Any], list[Any], Source]:
+    """Read what ``_values_in`` does, or rows with the columns document and tokens, in which documents may repeat."""
+    if isinstance(given, Mapping):
+        return _values_in(given, "costs")
+    content, name = read_decoded(given)
+    first = first_line_of(content).lower()
+    if not first.startswith(("{", "[")) and not set(re.split(r"[\s,]+", first)).intersection(COST_NAMES):
+        return _values_in(given, name)
+    costs: dict[str, Any] = {}
+    for place, row in named_records(content, name, "doc_id", "tokens"):
+        named = {str(key).lower(): value for key, value in row.items()} if isinstance(row, Mapping) else {}
+        doc, cost = (next((named[key] for key in keys if key in named), None) for keys in (DOC_NAMES, COST_NAMES))
+        if doc is None or cost is None:
+            raise DataError(place, "a row names no document or no cost (columns doc_id and tokens).")
+        if costs.setdefault(str(doc), cost) != cost:
+            raise DataError(place, f'document "{doc}" costs {cost} here and {costs[str(doc)]} before.', "Give it one.")
+    return list(costs), list(costs.values()), Source(name)
 
-    A first line whose value is one of the names in ``headed`` is a header.
-    """
+
+def _values_in(given: Any, name: str) -> tuple[list[Any], list[Any], Source]:
+    """Read a dict ``{document: value}``, or a file of lines with a tab, a blank or a comma between the two."""
     if isinstance(given, Mapping):
         return list(given), list(given.values()), Source(name)
     content, name = read_decoded(given)
@@ -91,9 +113,8 @@ def _values_in(given: Any, name: str, headed: tuple[str, ...] = ()) -> tuple[lis
         doc, _, value = line.partition(separator_in(line, "\t ,") or ",")
         if not doc or not value.strip():
             raise DataError(place, 'expected a document and its value, as in "doc1 217".')
-        if docs or value.strip().lower() not in headed:
-            docs.append(doc.strip())
-            values.append(value.strip())
+        docs.append(doc.strip())
+        values.append(value.strip())
     return docs, values, Source(name)
 
 

@@ -54,7 +54,6 @@ class Pairs:
 
     @classmethod
     def numbered(cls, topics: Sequence[str], topic: Ints, docs: Ids, source: Source) -> Pairs:
-        """Make pairs from topic names, each row's topic number, and the documents."""
         return cls(tuple(topics), topic, docs, mix(docs.hashes(), Ids.of(topics).hashes()[topic]), source)
 
     def __len__(self) -> int:
@@ -211,7 +210,6 @@ class PairIndex:
         return np.array([self.topic_number.get(name, -1) for name in other.topics], dtype=np.int64)
 
     def find(self, other: Pairs, topic_here: Ints | None = None) -> tuple[Ints, Ints]:
-        """Return rows of the other table that are in this one, and their rows here."""
         topic_here = self.topics_of(other) if topic_here is None else topic_here
         row_here = self.table.find(other.keys, topic_here[other.topic])
         rows: Ints = np.flatnonzero(row_here >= 0)
@@ -321,7 +319,6 @@ class PackedPairs:
         return self._topic.size
 
     def unpacked(self) -> Pairs:
-        """Make the pairs again; while somebody holds them, they are the same object."""
         made = self._made()
         if made is None:
             made = self.take(np.arange(len(self)))

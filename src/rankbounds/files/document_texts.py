@@ -279,7 +279,6 @@ class _Sgml(_File):
         return self.id_of(record, place), _shown(title, plain, len(whole) - len(text))
 
     def _fields(self, text: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
-        """The tags around each field, up to the first that closes it; those that are never closed are none."""
         closed: dict[str, re.Match[str]] = {}
         found: list[tuple[re.Match[str], re.Match[str]]] = []
         for tag in reversed(list(self._FIELD.finditer(text))):

@@ -74,7 +74,6 @@ def _is_mteb(content: Any) -> bool:
 
 
 def _mteb_run(content: Any, name: str) -> Columns:
-    """Return the rankings of every subset and split; with several, queries are ``subset/split/query``."""
     if is_mteb_scores(content):
         raise DataError(
             name,

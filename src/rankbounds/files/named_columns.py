@@ -141,7 +141,6 @@ class FoundColumns(NamedTuple):
 
 
 def find_column(columns: Iterable[str], known: tuple[str, ...]) -> str | None:
-    """Return the first of the known names among the columns, as written there."""
     folded = {column.lower(): column for column in columns}
     return next((folded[name] for name in known if name in folded), None)
 

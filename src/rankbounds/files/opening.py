@@ -332,7 +332,6 @@ def changed(name: str) -> DataError:
 
 
 def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
-    """Fill the target from a file, large ones in pieces by several threads; return how much there was."""
 
     def read_piece(begin: int) -> int:
         done, piece = 0, target[begin : begin + _PIECE_BYTES]
@@ -350,7 +349,6 @@ def _read_into(target: memoryview, file: io.FileIO, threads: int) -> int:
 
 
 def _read_at(file: io.FileIO, target: memoryview, begin: int) -> int:
-    """Read from this position on; if the system can, without moving the position that threads share."""
     if hasattr(os, "preadv"):
         return os.preadv(file.fileno(), [target], begin)
     file.seek(begin)

@@ -98,7 +98,6 @@ def is_mark(text: str) -> bool:
 
 
 def labels_from(given: str, queries: list[str]) -> Labels:
-    """Read labels from a file, or take the part of a query's id before a mark."""
     return labels_by_prefix(queries, given) if is_mark(given) else read_query_labels(given)
 
 

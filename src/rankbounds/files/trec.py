@@ -366,7 +366,6 @@ def _fields(text: Text, block: tuple[int, int], layout: Layout, problems: Proble
 def _fields_of_uneven_lines(
     text: Text, begin: int, starts: Ints, ends: Ints, layout: Layout, problems: Problems
 ) -> tuple[Ints, Ints]:
-    """Do so for the general case: several blanks, empty lines, comments, lines with other field counts."""
     buffer, count = text.buffer, layout.fields
     starts, ends, lines, first_field, counted = _lines_of_data(text, starts, ends)
     wrong = counted != count

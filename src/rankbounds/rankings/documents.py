@@ -133,7 +133,6 @@ class RetrievedDocuments:
         return names.tolist()
 
     def judgments(self, qrels: Qrels) -> Ints:
-        """Return the row of each document among the judgments; -1 where it has none."""
         judgment = np.full(len(self), -1)
         for number in np.unique(self.run[self._entry]).tolist():
             mine = np.flatnonzero(self.run[self._entry] == number)

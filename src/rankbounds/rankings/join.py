@@ -222,7 +222,6 @@ def _batches(
     topic: Ints,
     facts: TopicFacts,
 ) -> Iterator[Rankings]:
-    """Cut flat rows into batches of lists of like length, so that padding at most doubles the cells."""
     if facts.complete:
         grade = np.nan_to_num(grade)
     for lists in _of_like_length(length):

@@ -86,7 +86,6 @@ class StratifiedLists:
         return lists._with(assumed, facts.count[rankings.topic]) if assumed.any() else lists
 
     def _with(self, assumed: Flags, count: Ints) -> StratifiedLists:
-        """Make documents outside the pool that count as relevant an own stratum, unless there is only one."""
         outside = np.where(count == 1, 0, count)[:, None]
         stratum = np.where(assumed & (self.stratum < 0), outside, self.stratum)
         row, column = np.nonzero(assumed)

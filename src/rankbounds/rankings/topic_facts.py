@@ -119,7 +119,6 @@ class TopicFacts(Memory):
 
     @cached_property
     def held(self) -> HeldDocuments:
-        """Return the judged documents, for runs that are dicts to be looked up in."""
         pairs = self.qrels.pairs
         return HeldDocuments(pairs.docs, pairs.topic, len(pairs.topics), self.grade)
 

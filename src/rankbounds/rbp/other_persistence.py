@@ -137,7 +137,6 @@ def relaxed_range(score: float, p: float, to: float, depth: int | None = None) -
 
 
 def _all_below(score: float, p: float, to: float) -> float:
-    """Return RBP at ``to`` of the list that scores this at p and is relevant only from some rank on."""
     score = min(score, 1.0)
     if score <= 0:
         return 0.0

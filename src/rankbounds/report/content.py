@@ -105,7 +105,6 @@ def gather(
     choices: Choices | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Evaluate, compare and pack what a page shows of these judgments and runs."""
     choices = choices or Choices.of()
     question, reading, assumptions = choices.question, choices.reading, choices.question.assumptions
     files = [os.fspath(qrels) if isinstance(qrels, str | os.PathLike) else None]

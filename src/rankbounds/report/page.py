@@ -58,7 +58,6 @@ def _text(name: str) -> str:
 
 
 def page(content: dict[str, Any], *, live: bool = False) -> str:
-    """The page, in ASCII. ``live`` lets it talk to the server that it came from."""
     script = join_scripts()
     # Only the script that belongs here may run, whatever else found its way into the file. It must be ASCII: its
     # checksum is taken from the bytes of the page.

@@ -13,7 +13,6 @@ from rankbounds.arrays import Flags, Floats, Ints
 
 
 def observed_places(merits: Floats) -> Ints:
-    """Rank systems by score, where more is better; ties share the better rank."""
     with np.errstate(invalid="ignore"):
         place: Ints = 1 + np.count_nonzero(merits[None, :] > merits[:, None], axis=1)
     return place

@@ -215,7 +215,6 @@ def wilcoxon_test(differences: Floats, alternative: str, _: Resampling) -> Float
 
 @cache
 def _chances_of_rank_sums() -> Floats:
-    """[n, w]: the probability that a random subset of ranks 1 to n sums to at most w. Exact below 2^53."""
     most = EXACT_SIZES * (EXACT_SIZES + 1) // 2
     ways = np.zeros((EXACT_SIZES + 1, most + 1))
     ways[:, 0] = 1
@@ -226,7 +225,6 @@ def _chances_of_rank_sums() -> Floats:
 
 
 def _chances_of_equal_ranks(doubled: Ints, sums: Ints) -> Floats:
-    """By row and sum: the probability that a random subset of the doubled ranks sums to at most that."""
     rows, width = len(doubled), int(doubled.sum(axis=-1).max()) + 1
     likely = np.zeros((rows, width))
     likely[:, 0] = 1

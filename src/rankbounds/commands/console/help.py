@@ -244,7 +244,6 @@ def _is_measure(text: str) -> bool:
 
 
 def check_files(files: Sequence[str], measures: Sequence[str] | None) -> None:
-    """Reject measures where files are expected: people separate them by blanks."""
     for file in files:
         if not os.path.lexists(file) and os.path.basename(file) == file and _is_measure(file):
             asked = ",".join([*(measures or ()), file])

@@ -116,7 +116,7 @@ PREPARING = group_under(
     Option("--documents-of SEP", "ids name chunks (d7#3 where SEP is #): score documents, each by its best chunk"),
     Option("--depth N", "score only the first N documents of each list", type=int),
     Option("--budget N", "score each list only as far as the --costs of its documents add up to N", type=float),
-    Option("--costs FILE", "what documents cost, such as tokens: a document and its cost per line"),
+    Option("--costs FILE", "what documents cost: a document and its cost per line, or rows with doc_id and tokens"),
     about_runs=True,
     explained_by="evaluate",
 )

@@ -286,7 +286,6 @@ def greatest_share(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
 
 
 def _greatest_share_over_ties(measure: ShareOfRelevant, topic: OpenTopic) -> Greatest:
-    """Where the depth may cut tied documents, each counts by its own share: the largest net ones first."""
     weights = TiedWeights.of(measure, topic.rankings, topic.assumptions)
     known = float(topic.rankings.assume(0.0).num_relevant(measure.rel)[0])
     slope, offset, limit = measure.growth(topic.rankings)

@@ -96,7 +96,6 @@ class StoppingByGain(ContinuingByRelevance):
     def _best_response(
         self, rankings: Rankings, relevant: Floats, at_end: AtEnd, rate: Floats, *, greatest: bool
     ) -> tuple[Floats, Floats]:
-        """Return gain and documents examined in the best (or worst) completion at this cost of reading."""
         depth, sign = relevant.shape[1], 1.0 if greatest else -1.0
         holes = rankings.holes[:, :depth]
         gained, examined = (np.tile(part, (rate.size, 1)) for part in at_end(depth))
@@ -179,7 +178,6 @@ class BPM(StoppingByGain):
 
 
 def _most_steps(left: Floats | float, news: Floats, moved: float, median: float) -> Floats:
-    """Count steps of 1 towards an end that each relevant document moves further away, and one more."""
     further = moved * (1 - median)
     if further >= 1:
         return np.full(news.shape, MOST)

@@ -125,7 +125,6 @@ class Q(AveragedPrecisions):
         return worst[0], best[1]
 
     def _credit(self, rankings: Rankings) -> Floats:
-        """Return what each document adds to the numerators from its rank on: beta * gain + 1 if relevant."""
         gain = rankings.gain()
         return np.where(gain > 0, self.beta * gain + 1, 0.0)
 
