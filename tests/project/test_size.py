@@ -17,10 +17,10 @@ import rankbounds
 HOUSE = Path(rankbounds.__file__).parent
 TOP = "(top level)"
 LINES = {
-    TOP: 2046, "columns": 1434, "files": 4582, "collection": 2876, "rankings": 1791, "measures": 6126,
-    "evaluation": 6126, "stats": 2476, "rbp": 1565, "probability": 3380, "judging": 3747, "checking": 1613,
-    "comparison": 5471, "interop": 1527, "plots": 1141, "studies": 2023, "report": 1111, "desk": 1465,
-    "commands": 3971,
+    TOP: 2046, "columns": 1431, "files": 4575, "collection": 2894, "rankings": 1787, "measures": 6123,
+    "evaluation": 6125, "stats": 2473, "rbp": 1564, "probability": 3380, "judging": 3747, "checking": 1613,
+    "comparison": 5471, "interop": 1527, "plots": 1141, "studies": 2023, "report": 1109, "desk": 1465,
+    "commands": 3970,
 }  # fmt: skip
 """Of Python, with blank lines and docstrings."""
 LARGEST_MODULE = 500

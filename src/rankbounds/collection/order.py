@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 COST_NAMES = ("tokens", "cost", "costs")
-"""The columns of rows that say what a document costs."""
 
 
 class OfDocuments:
@@ -55,7 +54,6 @@ class Costs(OfDocuments):
             raise DataError(source.name, f"{problem}, not a number from 0 on.")
 
     def within(self, budget: float, pairs: Pairs, rows: Ints) -> Ints:
-        """Return the first of these ranked rows of each topic, as many as the budget pays for."""
         cost = self._costs[self.find(pairs, "has no cost")][rows]
         lists = np.split(cost, np.flatnonzero(np.diff(pairs.topic[rows])) + 1)
         return rows[np.concatenate([np.cumsum(one) for one in lists]) <= budget * (1 + 1e-12)]
@@ -84,7 +82,6 @@ def as_tie_key(given: Any) -> TieKey:
 
 
 def _costs_in(given: Any) -> tuple[list[Any], list[Any], Source]:
-    """Read what ``_values_in`` does, or rows with the columns document and tokens, in which documents may repeat."""
     if isinstance(given, Mapping):
         return _values_in(given, "costs")
     content, name = read_decoded(given)
