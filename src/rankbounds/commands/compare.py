@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         "gate",
         Option(
             "--fail-if CONDITION",
-            '"nDCG@10 worse", "AP different", "nDCG@10 < 0.5", "judged@10 < 80%": exit code 0 pass, 1 fail, 4 '
+            '"nDCG@10 worse", "AP worse on any slice", "AP not better", "AP < 0.5": exit code 0 pass, 1 fail, 4 '
             "undecided; the baseline comes first; may be repeated",
             repeated=True,
             everyday=True,

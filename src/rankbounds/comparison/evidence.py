@@ -1,8 +1,4 @@
-"""Judgments and runs, read and joined once, as evidence on any two runs.
-
-Scores alone show how two runs differ. The lists also show what shared unjudged documents could change, what ties do,
-which persistence reverses the lead, and which judgments would decide.
-"""
+"""Judgments and runs, read and joined once, as evidence on any two runs."""
 
 from __future__ import annotations
 

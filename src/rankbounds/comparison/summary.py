@@ -1,8 +1,4 @@
-"""One table of a comparison for a paper: all measures, the best in bold, what each system beats, how much is open.
-
-Systems are numbered by the first measure, best first, and raised numbers name the systems that a system beats
-significantly; several in a row are written as a range. Unlike letters, numbers do not run out.
-"""
+"""One table of a comparison for a paper; raised numbers name the systems that a system beats significantly."""
 
 from __future__ import annotations
 

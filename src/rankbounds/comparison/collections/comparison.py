@@ -1,11 +1,6 @@
 """Compare the same systems on several collections: over all, and where they differ.
 
-Two questions are separate. For *these* collections: the mean over them, with intervals and tests over topics, which are
-a sample within their collection. For *collections like these*: the random-effects summary, which treats the collections
-as a sample (``random_effects``).
-
-A run that lacks a collection has no overall mean and no rank; its pairs are over the collections that both runs have,
-whose number is shown. Nothing is imputed.
+A run that lacks a collection has no overall mean and no rank; its pairs are over the collections that both runs have.
 """
 
 from __future__ import annotations

@@ -285,8 +285,7 @@ class Gate(Result):
     def junit(self) -> str:
         """Write the outcomes as JUnit XML, which pipelines show as test cases.
 
-        What failed is a ``failure``. What is undecided is an ``error``, the term for a check without a result; if it
-        counts as passed it is ``skipped``, if it counts as failed a ``failure``.
+        What is undecided is an ``error``, the term for a check without a result.
         """
         kinds = {
             PASS: None,
