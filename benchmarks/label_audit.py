@@ -53,8 +53,18 @@ NAMES = {"umbrela-gpt4": "UMBRELA", "binary-llama3.2": "Llama"}
 class Trial:
     """Runs, a measure and a judge: orders of judging drawn again and again, judged by people."""
 
-    def __init__(self, labels: Qrels, runs: list[rb.Run], human: Qrels, measure: Measure, *, pairs: bool) -> None:
-        self.pool, self.measure, self.pairs = LabelledPool.of(labels, runs, *Question.of({}, "nDCG@10")), measure, pairs
+    def __init__(
+        self,
+        labels: Qrels,
+        runs: list[rb.Run],
+        human: Qrels,
+        measure: Measure,
+        *,
+        pairs: bool,
+        families: dict[str, str] | None = None,
+    ) -> None:
+        self.pool = LabelledPool.of(labels, runs, *Question.of({}, "nDCG@10"), families)
+        self.measure, self.pairs = measure, pairs
         self.grade = np.maximum(grades_of_pairs(human, self.pool.labels.pairs), 0.0)
         facts = TopicFacts(Qrels._of_pairs(self.pool.labels.pairs, self.grade))
         steps = Steps.of(self.grade, facts, measure)

@@ -165,7 +165,7 @@ def test_several_judges_have_a_row_each_best_first():
     assert [row["order"] for row in rows] == ["yes", "in part: 1 of 1 missed", "no: 1 of 1 turned"]
     assert rows[0]["scores"] == "no problem found"
     assert found.words().startswith("Of 3 judges, same has the fewest problems. Can same be trusted?")
-    assert "same agrees best with trusted: its kappa is" in found.details().words()
+    assert "same agrees best with trusted: kappa 1.000" in found.details().words()
     assert "in_full" not in found.to_dict()
     ((_, table),) = found.parts()
     assert [line[0] for line in table.rows] == ["same", "blind", "contrary"]

@@ -24,17 +24,9 @@ if TYPE_CHECKING:
     Option("TRUSTED", "the trusted labels, in any format of judgments", dest="qrels", file="read"),
     Option("[LABELS ...]", "the labels to check: files, patterns or folders; name=FILE", dest="label_files"),
     Option("--runs RUN ...", f"{reading.RUNS_HELP} (default: compare labels only)", [], group="input", everyday=True),
-    Option(
-        "--families WHAT",
-        'also test families of runs: a file of lines "run family", a mark that ends it in names ("_"), or their length',
-        file="read",
-        group="input",
-        everyday=True,
-    ),
+    reading.FAMILIES,
     scoring.measures(DEFAULT_MEASURES[:1]),
-    Option(
-        "--details NAME", "print all that is known of these labels: grades, order and bias of the runs", everyday=True
-    ),
+    Option("--details NAME", "print all that is known of these labels", everyday=True),
     Option(
         "--rel GRADE",
         "lowest trusted grade that counts as relevant (default: rel of the first measure, or 1)",
@@ -139,6 +131,7 @@ def labels_rel_from(options: Options) -> float | dict[str, float] | None:
             words=scoring.measure_names,
         ),
         reading.COMPARE,
+        reading.FAMILIES,
     ),
     scoring.SEED,
     *scoring.TIES,
@@ -152,10 +145,8 @@ def run_sample(options: Options) -> None:
       rankbounds sample labels.txt runs --budget 100 -o drawn.csv
       rankbounds sample labels.txt runs --budget 100 --compare reranked dense
 
-    Documents are drawn with known probabilities, which grow with a document's weight in the question and with the
-    uncertainty of its label. The output is a table query_id, doc_id, order, probability, relevance: fill in the last
-    column in the order of the lines, and pass it to "rankbounds audit", or judge in the browser ("rankbounds serve
-    QRELS RUN... --worklist sample.csv"; --format trec writes QRELS).
+    Documents are drawn with known probabilities. The output has columns query_id, doc_id, order, probability: fill in
+    relevance in the order of the lines, for "rankbounds audit"; or judge with "rankbounds serve" (--format trec).
     """
     from rankbounds.judging.audits.sample import draw_sample
 
@@ -178,6 +169,7 @@ def run_sample(options: Options) -> None:
     *everyday(
         scoring.measures((), "nDCG@10 (default), AP, Recall@100 by linearisation; RBP(p=0.8), P@10, DCG@20"),
         Option("--difference", "compare the runs in pairs"),
+        reading.FAMILIES,
         Option("--judgments FILE", "read the sample's judgments from this file instead of its column relevance"),
         Option("--sequential", "give intervals that stay valid at every look, and say when the question is settled"),
     ),
@@ -196,9 +188,8 @@ def run_audit(options: Options) -> Any:
       rankbounds audit labels.txt sample.csv runs
       rankbounds audit labels.txt sample.csv runs --difference --sequential
 
-    LABELS are the labels that SAMPLE was drawn from ("rankbounds sample"), and SAMPLE has the column relevance filled
-    in, from the first document on. "by labels" is the score from the labels alone; "estimate" is the score if people
-    had judged everything, with an interval that holds however bad the labels are. --sequential lets you look on.
+    SAMPLE was drawn from LABELS ("rankbounds sample"), with relevance filled in from the first document on. "by labels"
+    is the score from the labels alone; "estimate" is that if people had judged everything.
     """
     from rankbounds.judging.audits.audit import audit
 

@@ -133,6 +133,12 @@ COMPARE = Option(
     "names of two runs, or all: ask about differences (default: about the score of every run)",
     everyday=True,
 )
+FAMILIES = Option(
+    "--families WHAT",
+    'ask about families of runs: a file of lines "run family", a mark that ends it in names ("_"), or their length',
+    file="read",
+    everyday=True,
+)
 
 
 def compared_from(names: list[str] | None) -> tuple[str, str] | str | None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Floats, Ints
+from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -84,6 +85,7 @@ class Audit(Result):
     difference: bool
     sequential: bool = False
     remarks: Sequence[str] = ()
+    families: bool = False
     words_beside = "above"
 
     @property
@@ -188,7 +190,9 @@ class Audit(Result):
     def words(self) -> str:
         rows = self.rows()
         each, say = len(rows) // len(self.estimates), self.settled if self.difference else self._leader
-        return "\n".join(say(rows[at : at + each]) for at in range(0, len(rows), each))
+        by_measure = [rows[at : at + each] for at in range(0, len(rows), each)]
+        bias = map(_words_on_bias, by_measure) if self.families and self.difference else ()
+        return "\n".join((*bias, *map(say, by_measure)))
 
     def _leader(self, rows: Sequence[dict[str, Any]]) -> str:
         known = [row for row in rows if not math.isnan(row["by_labels"])]
@@ -233,6 +237,18 @@ class Audit(Result):
         return any(one.measure.lower_is_better for one in self.estimates if str(one.measure) == measure)
 
 
+def _words_on_bias(rows: Sequence[dict[str, Any]]) -> str:
+    shown = [row for row in rows if row["by_labels"] < row["ci_low"] or row["by_labels"] > row["ci_high"]]
+    first = rows[0]
+    if len(rows) > 1:
+        return f"By {first['measure']}, labels are shown to favour a family in {len(shown):,} of {len(rows):,} pairs."
+    bias, low, high = (first["by_labels"] - first[end] for end in ("estimate", "ci_high", "ci_low"))
+    return (
+        f"{'Shown' if shown else 'Not shown'}: that the labels favour one family by {first['measure']}. They add "
+        f"{bias:+.4f} [{low:+.4f}, {high:+.4f}] to {first['run']} minus {first['against']}."
+    )
+
+
 def audit(
     labels: QrelsLike,
     sample: Any,
@@ -244,6 +260,7 @@ def audit(
     sequential: bool = False,
     label_rel: float | None = None,
     confidence: float = 0.95,
+    families: GroupsLike | None = None,
     **options: Unpack[OrderOptions],
 ) -> Audit:
     """Correct scores by labels with a sample that people judged, with intervals that cover.
@@ -270,15 +287,16 @@ def audit(
         one of labels that have two values and never reach ``rel``.
     confidence
         Of the intervals.
+    families
+        The family of each run, as in ``compare_judges``: rows are then of families, by means over their runs.
 
     Returns
     -------
     Audit
         ``rows()`` are dicts ``run, measure, by_labels, estimate, sd, ci_low, ci_high, judged, method``, with
         ``difference`` ``run, against`` in place of ``run``. ``by_labels`` is what the labels alone claim, NaN where
-        they never reach the measure's ``rel``; ``judged`` the number of judgments; ``method`` says what the interval
-        relies on: ``design`` (the sampling alone) or ``linearised``. With ``sequential`` and ``difference`` there are
-        ``decided`` (the interval leaves out 0) and ``judgments_needed`` (in all, if the difference is what it seems).
+        they never reach the measure's ``rel``; ``method`` says what the interval relies on: ``design`` or
+        ``linearised``. With ``sequential`` and ``difference`` there are ``decided`` and ``judgments_needed`` (in all).
 
     Notes
     -----
@@ -301,9 +319,9 @@ def audit(
     asked = {"compare": ALL if difference else None, "confidence": confidence}
     question, reading = Question.of(options, measures, OrderOptions, one_order=ONE_ORDER, **asked)
     chosen = list(map(check_measure, question.measures))
-    pool = LabelledPool.of(labels, runs, question, reading)
+    pool = LabelledPool.of(labels, runs, question, reading, families)
     if difference and len(pool.names) < 2:
-        raise UsageError("A difference needs at least two runs.")
+        raise UsageError("A difference needs at least two runs, or families of runs.")
     judged = JudgedSample.of(sample, pool, None if judgments is None else pool.reading.judgments(judgments))
     levels = {measure: label_level(measure, pool, label_rel) for measure in chosen}
     calibrated = {}  # once for measures that tell the same levels of relevance apart
@@ -314,7 +332,7 @@ def audit(
             calibrated[level] = CalibratedPool.of(pool, judged, measure)
         estimates.append(calibrated[level].estimate(measure, read))
     remarks = list(_remarks(pool, judged, levels, sequential=sequential))
-    return Audit(pool.names, estimates, judged, confidence, difference, sequential, remarks)
+    return Audit(pool.names, estimates, judged, confidence, difference, sequential, remarks, families is not None)
 
 
 def label_level(measure: Measure, pool: LabelledPool, label_rel: float | None) -> Measure | None:
@@ -336,11 +354,8 @@ def _remarks(
     *,
     sequential: bool,
 ) -> Iterator[str]:
-    unused = (
-        ""
-        if not judged.unused
-        else (f" {judged.unused:,} judgments are not used, because an earlier document in the order has no judgment.")
-    )
+    unused = f" {judged.unused:,} judgments are not used, because an earlier document in the order has no judgment."
+    unused = unused if judged.unused else ""
     if judged.left and not sequential:
         yield (
             f"Only {len(judged):,} of the sample's {judged.size:,} documents are judged.{unused} If you look "

@@ -236,11 +236,11 @@ class CalibratedPool:
 
 
 def _scores(pool: LabelledPool, measure: Measure, facts: TopicFacts | None = None) -> Floats:
-    scores = np.zeros((len(pool.names), pool.number_of_topics))
+    scores = np.zeros((len(pool.rankings), pool.number_of_topics))
     for run, lists in enumerate(pool.rankings):
         for rankings in lists:
             scores[run, rankings.topic] = measure.value(rankings if facts is None else rankings.rejudged(facts))
-    return scores
+    return np.stack([scores[list(own)].mean(axis=0) for own in pool.members])
 
 
 def select_runs(of_runs: Floats, first: Ints, second: Ints | None) -> Floats:

@@ -80,10 +80,10 @@ class Steps:
 
 
 def expected_scores(measure: Measure, pool: LabelledPool, steps: Steps, chance: Floats) -> Iterator[Scored]:
-    """For one run after the other: values of topics, slopes of documents."""
+    """For one run (or family) after the other: values of topics, slopes of documents."""
     if is_weighted_sum(measure) or isinstance(measure, IdealRatio):
-        return _sums(measure, pool, steps.heights(measure), chance)
-    return _averages(measure, pool, chance)
+        return pool.means(_sums(measure, pool, steps.heights(measure), chance))
+    return pool.means(_averages(measure, pool, chance))
 
 
 def _padded(of_documents: Floats) -> Floats:

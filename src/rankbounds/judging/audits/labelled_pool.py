@@ -6,7 +6,7 @@ A document without a label counts as non-relevant, as an unjudged one does elsew
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NoReturn
@@ -16,6 +16,7 @@ import numpy as np
 from rankbounds.arrays import Floats, Ints
 from rankbounds.collection.inputs import Reading
 from rankbounds.collection.qrels import POOLED_NOT_JUDGED, Qrels
+from rankbounds.collection.run_names import GroupsLike, named_groups
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.columns.decimals import finite_numbers
 from rankbounds.columns.pairs import Pairs
@@ -43,9 +44,8 @@ OUTSIDE = "Leave out documents that were judged outside of it; why they were jud
 MOST_GROUPS = 12
 """Up to this number of different labels each stands for itself; more are put into groups of like size."""
 LEAST_PROBABLE, RISE = 0.15, 0.5
-"""Before anybody judged: documents of the lowest label are relevant with the first probability, and those of the
-highest with the sum. Models call too much relevant rather than too little, so that the high labels are the unsure ones;
-the probabilities are mild, because a judge of whom nothing is known may be a bad one."""
+"""Before anybody judged: documents of the lowest label are relevant with the first probability, those of the highest
+with the sum. Models call too much relevant, so that high labels are unsure; mild, because a judge may be a bad one."""
 
 ONE_ORDER = "Labels are audited in"
 SMOOTHING, LEAST_SUPPORT = 10, 1000
@@ -58,13 +58,17 @@ class LabelledPool:
 
     labels: Qrels
     names: tuple[str, ...]
+    members: tuple[tuple[int, ...], ...]
+    """Of each name, the runs whose mean is asked for: one, or those of a family."""
     rankings: tuple[tuple[Rankings, ...], ...]
     """The lists of each run."""
     question: Question
     reading: Reading
 
     @classmethod
-    def of(cls, labels: QrelsLike, runs: RunsLike, question: Question, reading: Reading) -> LabelledPool:
+    def of(
+        cls, labels: QrelsLike, runs: RunsLike, question: Question, reading: Reading, families: GroupsLike | None = None
+    ) -> LabelledPool:
         assumptions, read = question.assumptions, reading.judgments(labels)
         labelled = read.grade != POOLED_NOT_JUDGED
         kept = read if labelled.all() else subset(read, labelled)
@@ -73,7 +77,13 @@ class LabelledPool:
         names, notes = tuple(run.name for run in systems), [RunNotes(one.missing, one.unknown) for one in joined]
         for message in topic_warnings(names, notes, assumptions.topics):
             warn(message)
-        return cls(kept, names, tuple(tuple(one.batches) for one in joined), question, reading)
+        family = dict(zip(names, names, strict=True)) if families is None else named_groups(list(names), families)
+        members: dict[str, tuple[int, ...]] = {}
+        for run, name in enumerate(names):
+            if name in family:
+                members[family[name]] = (*members.get(family[name], ()), run)
+        lists = tuple(tuple(one.batches) for one in joined)
+        return cls(kept, tuple(members), tuple(members.values()), lists, question, reading)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -93,8 +103,22 @@ class LabelledPool:
     def of_question(self) -> LabelledPool:
         """The same documents in those runs alone that are compared; in all where nothing is."""
         chosen = self.question.runs_among(self.names)
-        names, lists = zip(*((self.names[run], self.rankings[run]) for run in chosen), strict=True)
-        return replace(self, names=names, rankings=lists)
+        used = [run for place in chosen for run in self.members[place]]
+        return replace(
+            self,
+            names=tuple(self.names[place] for place in chosen),
+            members=tuple(tuple(map(used.index, self.members[place])) for place in chosen),
+            rankings=tuple(self.rankings[run] for run in used),
+        )
+
+    def means(self, of_runs: Iterable[Any]) -> Iterator[Any]:
+        """Numbers of one run after the other (arrays, or tuples of arrays) as those of the names."""
+        if self.members == tuple((run,) for run in range(len(self.rankings))):
+            yield from of_runs
+            return
+        found = list(of_runs)
+        for own in self.members:
+            yield tuple(np.mean(parts, axis=0) for parts in zip(*(found[run] for run in own), strict=True))
 
     @cached_property
     def group(self) -> Ints:

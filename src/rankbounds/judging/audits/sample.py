@@ -15,6 +15,7 @@ import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
 from rankbounds.choices import check_count
+from rankbounds.collection.run_names import GroupsLike
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
@@ -86,6 +87,7 @@ def draw_sample(
     budget: int,
     compare: tuple[str, str] | str | None = None,
     seed: int = 0,
+    families: GroupsLike | None = None,
     **options: Unpack[OrderOptions],
 ) -> Sample:
     """Draw the documents that people should judge so that labels can be audited, in the order in which to judge them.
@@ -105,6 +107,8 @@ def draw_sample(
         score of every run.
     seed
         Of the random numbers: the same seed draws the same documents.
+    families
+        The family of each run, as in ``compare_judges``: the question is then about means over families.
 
     Returns
     -------
@@ -115,10 +119,8 @@ def draw_sample(
     Notes
     -----
     The next document is drawn from those that are left, in proportion to its weight in the question (for nDCG, AP and
-    Recall, how fast the expected score moves with it) times how unsure its label is. Before anybody judged, a document
-    of the lowest label is taken to be relevant with probability 0.15, one of the highest with 0.65, which only matters
-    for how short the interval gets; no label counts as so sure that its documents are hardly drawn. Where the budget
-    goes beyond the documents that have a weight, others that the runs hold follow, then the rest.
+    Recall, how fast the expected score moves with it) times how unsure its label is: of the lowest label, documents are
+    taken to be relevant with probability 0.15, of the highest with 0.65. Documents without a weight come last.
 
     Examples
     --------
@@ -130,7 +132,7 @@ def draw_sample(
     [(1, 'c'), (2, 'b')]
     """
     question, reading = Question.of(options, [measure], OrderOptions, one_order=ONE_ORDER, compare=compare)
-    chosen, pool = check_measure(question.measure), LabelledPool.of(labels, runs, question, reading)
+    chosen, pool = check_measure(question.measure), LabelledPool.of(labels, runs, question, reading, families)
     check_count("The budget", budget)
     check_count("The seed", seed, least=0)
     if budget > len(pool):

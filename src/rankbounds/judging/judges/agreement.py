@@ -12,7 +12,7 @@ are one matrix product and one call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -142,9 +142,8 @@ def _mean_worth(tables: Floats, worth: Floats) -> Floats:
 class TopicBootstrap:
     """Intervals over resampled topics; all that is asked for sees the same resamples.
 
-    An interval is the value and t times its bootstrap standard error to either side, within what can be. Percentiles
-    would be narrower than they should be for the few topics that people have, and for orders too low: a resample has
-    fewer different topics than the sample, so that its order is noisier and its correlation lower.
+    An interval is the value and t times its bootstrap standard error to either side: percentiles would be too narrow
+    for few topics, and for orders too low, because a resample has fewer different topics.
     """
 
     def __init__(self, topics: int, resampling: Resampling, confidence: float) -> None:
@@ -177,15 +176,15 @@ class TopicBootstrap:
 
 def with_interval(
     name: str, statistic: tuple[Floats, Callable[[Floats], Floats]], bootstrap: TopicBootstrap
-) -> tuple[dict[str, Any], Floats]:
-    """A statistic as fields ``name``, ``name_low`` and ``name_high``; and what it is in every resample."""
+) -> dict[str, Any]:
+    """A statistic as fields ``name``, ``name_low`` and ``name_high``."""
     by_topic, compute = statistic
-    value, drawn = float(compute(by_topic.sum(axis=0))), compute(bootstrap.resampled(by_topic))
-    ends = bootstrap.interval(value, drawn, *RANGES.get(name, SIGNED))
-    return dict(zip((name, f"{name}_low", f"{name}_high"), map(plain, (value, *ends)), strict=True)), drawn
+    value = float(compute(by_topic.sum(axis=0)))
+    ends = bootstrap.interval(value, compute(bootstrap.resampled(by_topic)), *RANGES.get(name, SIGNED))
+    return dict(zip((name, f"{name}_low", f"{name}_high"), map(plain, (value, *ends)), strict=True))
 
 
-def agreement_row(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -> tuple[dict[str, Any], Floats]:
+def agreement_row(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap) -> dict[str, Any]:
     statistics = table.statistics(same_scale=judge.same_scale)
     row: dict[str, Any] = {
         "labels": judge.name,
@@ -195,25 +194,13 @@ def agreement_row(judge: LabelSet, table: LabelTables, bootstrap: TopicBootstrap
         "missing": table.missing,
         "extra": table.extra,
     }
-    drawn: dict[str, Floats] = {}
     for name in STATISTICS:
         fields: dict[str, Any] = dict.fromkeys((name, f"{name}_low", f"{name}_high"))
         if name in statistics:
-            fields, drawn[name] = with_interval(name, statistics[name], bootstrap)
+            fields = with_interval(name, statistics[name], bootstrap)
         row |= fields
     row["reason"] = None if judge.same_scale else OTHER_SCALE
-    return row, drawn["kappa"]
-
-
-def lead_in_kappa(agreed: Sequence[tuple[dict[str, Any], Floats]], bootstrap: TopicBootstrap) -> dict[str, Any] | None:
-    """By how much the set of the highest kappa is ahead of the next, with an interval."""
-    known = [both for both in agreed if both[0]["kappa"] is not None]
-    if len(known) < 2:
-        return None
-    (best, drawn), (second, drawn_second) = sorted(known, key=lambda both: -both[0]["kappa"])[:2]
-    ahead = best["kappa"] - second["kappa"]
-    low, high = map(plain, bootstrap.interval(ahead, drawn - drawn_second))
-    return {"best": best["labels"], "next": second["labels"], "difference": ahead, "low": low, "high": high}
+    return row
 
 
 def confusion_rows(judge: LabelSet, table: LabelTables) -> list[dict[str, Any]]:

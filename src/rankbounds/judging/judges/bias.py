@@ -1,11 +1,9 @@
 """What other labels do to runs: their scores, their order, who wins where the trusted labels find a difference.
 
-Scores are arrays with axes measure, run, topic. Bias is the score by the labels minus the trusted one. A judge that is
-generous to all runs alike changes no order; so the test of "this judge likes run X" is of a run's bias minus the mean
-bias of all runs, topic by topic, corrected for the number of runs (Holm). A judge who is often wrong, without liking
-anybody, squeezes differences: good runs lose and poor ones gain. So the test is made again for what is left of a run's
-bias beside the line through all runs' scores. Orders are compared by the means over topics, and again in every resample
-of topics, the same topics on both sides.
+Scores are arrays with axes measure, run, topic; bias is the score by the labels minus the trusted one. A judge that is
+generous to all runs alike changes no order; so the test is of a run's bias minus the mean bias of all runs, topic by
+topic (Holm over runs). A judge who is often wrong squeezes differences: good runs lose and poor ones gain. So the test
+is made again beside the line through all runs' scores. Orders are compared by means, and in every resample of topics.
 """
 
 from __future__ import annotations
@@ -206,7 +204,6 @@ def winners(
         "kept": kept,
         "lost": separated & ~kept & ~turned,
         "reversed": turned,
-        "reversed_significantly": turned & by_others,
         "only_by_labels": by_others & ~separated,
     }
     places = np.flatnonzero(turned)

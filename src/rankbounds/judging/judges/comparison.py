@@ -126,8 +126,6 @@ class Judges(CaptionedTables):
     families : list of dict
         For each set, measure and family of runs: ``excess`` is its mean bias minus that of all other runs, tested as
         that of runs is.
-    settings : dict
-        All that the numbers depend on.
     """
 
     agreement: list[dict[str, Any]]
@@ -180,10 +178,11 @@ class Judges(CaptionedTables):
         if len(asked.agreement) == 1:
             said = _words_on_one(best, of_best, asked.systems, self.settings)
         else:
-            judges, lead = len(asked.agreement), _words_on_kappa(self.settings)
-            first = f"Of {judges} judges, {best['labels']} has the fewest problems. " if of_best else ""
+            most = max(asked.agreement, key=lambda row: -1.0 if row["kappa"] is None else row["kappa"])
+            lead = f"{most['labels']} agrees best with {self.settings['trusted']}: kappa {number(most['kappa'], 3)}."
+            first = f"Of {len(asked.agreement)} judges, {best['labels']} has the fewest problems. " if of_best else ""
             said = [f"{first}{_words_on_trust(best, of_best, self.settings)}"] if of_best else []
-            said += [lead] if lead and (self.in_full or not of_best) else []
+            said += [lead] if most["kappa"] is not None and (self.in_full or not of_best) else []
         families = [
             _words_on_favour(row["labels"], self.families, row, self.settings, "family")
             for row in (asked.orderings if self.families else ())
@@ -280,19 +279,6 @@ class Judges(CaptionedTables):
             f"({min(TOP, len(rows))} of {len(rows):,}, the surest first; interval: {self.settings['confidence']:.0%}):"
         )
         return [(caption, build_table(rows[:TOP], FAMILY_COLUMNS))]
-
-
-def _words_on_kappa(known: Row) -> str:
-    if (lead := known["kappa_lead"]) is None:
-        return ""
-    low, high = lead["low"], lead["high"]
-    verdict = f"which chance alone {'does not explain' if low is not None and low > 0 else 'may explain'}"
-    if low is not None:
-        verdict += f" ({known['confidence']:.0%} (topics) [{low:+.3f}, {high:+.3f}])"
-    return (
-        f"{lead['best']} agrees best with {known['trusted']}: its kappa is {lead['difference']:.3f} above that of "
-        f"{lead['next']}, {verdict}."
-    )
 
 
 def _words_on_one(row: Row, orderings: Sequence[Row], systems: Sequence[Row], known: Row) -> list[str]:
@@ -399,11 +385,9 @@ def compare_judges(
 
     Notes
     -----
-    Everything is over the topics that the trusted labels and all sets have. Intervals are approximate: those of bias
-    are t intervals over topics, all others the value and t times its standard error over resampled topics. A run is
-    favoured or penalised when its bias differs from the mean bias of all runs by the t test with Holm's
-    correction over runs. Pairs of runs are separated as ``compare`` separates them. ``gain`` holds for labels on the
-    scale of the trusted ones.
+    Everything is over the topics that the trusted labels and all sets have. Intervals of bias are t intervals over
+    topics, all others the value and t times its standard error over resampled topics. A run is favoured or penalised
+    when its bias differs from the mean bias of all runs (t test, Holm over runs).
 
     Examples
     --------
@@ -451,9 +435,8 @@ def compare_judges(
         "seed": seed,
     }
     agreed = [agreement.agreement_row(*both, bootstrap) for both in tables]
-    settings["kappa_lead"] = agreement.lead_in_kappa(agreed, bootstrap)
     of_labels = Judges(
-        agreement=[row for row, _ in agreed],
+        agreement=agreed,
         confusion=[row for both in tables for row in agreement.confusion_rows(*both)],
         by_grade=[row for both in tables for row in agreement.grade_rows(*both, bootstrap)],
         systems=[],

@@ -1,8 +1,7 @@
 """Does a judge favour a family of runs, such as those of one team, or rerankers built on the model that judges?
 
-Runs of a family are mistaken for better or worse together, by less than a single run shows: so the test is of the mean
-bias of the family minus that of all other runs, topic by topic, corrected for the number of families (Holm). It is made
-again for what is left beside the line through all runs' scores, as for single runs.
+Runs of a family are mistaken together, by less than a single run shows: the test is of the mean bias of the family
+minus that of all other runs, topic by topic (Holm over families), and again beside the line through runs' scores.
 """
 
 from __future__ import annotations

@@ -93,11 +93,9 @@ def judge_next(
 
     Notes
     -----
-    The last line of ``compare``, the report and the judging page ask the same. In a comparison a document's value is
-    how far its judgment is expected to move the bound that will settle the question; without one, its part of the
-    standard deviations of all runs' means. Values of weighted sums over ranks are exact and add up; those of other
-    measures make a good order. For such a sum and several runs, documents come by their weights in all runs together,
-    by which their judgment reduces the summed residual (strategy A of Moffat, Webber and Zobel, SIGIR 2007).
+    In a comparison a document's value is how far its judgment is expected to move the bound that will settle the
+    question; without one, its part of the standard deviations of all runs' means, or for weighted sums over ranks its
+    weight in all runs together (strategy A of Moffat, Webber and Zobel, SIGIR 2007).
 
     Examples
     --------

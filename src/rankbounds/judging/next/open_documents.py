@@ -66,13 +66,9 @@ def values_of_judging(effect: Floats, share: Floats, better: Floats) -> Floats:
 
 
 class SimulatedJudging:
-    """Rounds of judging in which documents come in the order of their values.
+    """Rounds of judging in the order of values, until every pair is settled, or decided with probability ``level``.
 
-    ``effect`` has a row for each pair, ``truth`` one for each round: the gain of every document as a share of the
-    largest. ``standing`` (mean and sd) and ``bounds`` are those of each pair before anything is judged. A round ends
-    when every pair is settled, which for weighted sums is exact, or decided with the probability ``level`` (taken as
-    normal; what estimating probabilities adds to the variance falls in proportion to that of documents). With
-    ``to_the_end`` every document is judged all the same.
+    ``effect``, ``standing`` (mean and sd) and ``bounds`` are of pairs; ``truth``, of rounds, is the gain of documents.
     """
 
     def __init__(

@@ -99,9 +99,8 @@ class JudgingPlan(DocumentsToJudge):
 class SettlingPlan(DocumentsToJudge):
     """Documents in the order in which their judgments are expected to settle most.
 
-    ``value`` is in units of the measure; ``effect`` is what the document adds if it is as relevant as can be, to the
-    difference (of two runs the second minus the first, of more the leader minus the others) or, without a comparison,
-    to all runs' means together.
+    ``effect`` is what a document adds if it is as relevant as can be: to the difference (of two runs the second minus
+    the first, of more the leader minus the others) or, without a comparison, to all runs' means together.
     """
 
     value: Floats
