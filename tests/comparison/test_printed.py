@@ -130,3 +130,17 @@ def test_the_gate_answers_first(command):
     gate = rb.compare(DATA / "qrels.txt", [RUN["bm25"], RUN["learned"]]).gate(["nDCG@10 worse", "AP < 0.9"])
     assert repr(gate).splitlines()[0] == "FAIL: of 2 checks, 1 passed, 1 failed"
     assert "brief" not in gate.rows()[0]
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--explain",), ("--fail-if", "nDCG@10 worse"), ("--fail-if", "nDCG@10 worse", "--explain")]
+)
+@pytest.mark.parametrize("pair", [("dense", "reranked"), ("reranked", "bm25")])
+def test_without_bounds_nothing_is_said_of_unjudged_documents(shown, pair, more):
+    asked = DATA / "qrels.txt", *(RUN[name] for name in pair), "-m", "nDCG@10", *more
+    text, bounded = shown(*asked, "--bounds", "none"), shown(*asked)
+    for said in ("unjudged", "Judge first", "Which judgments"):
+        assert said not in text
+    assert "unjudged" in bounded
+    row = rb.compare(DATA / "qrels.txt", [RUN[name] for name in pair], "nDCG@10", bounds="none").pairs.rows()[0]
+    assert row["certain_low"] is row["certain_high"] is row["probability_better_if_judged"] is None

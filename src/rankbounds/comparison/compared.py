@@ -107,7 +107,7 @@ class Compared:
         change the other's score.
         """
         scores, first, second = self.scores, self.tested.first, self.tested.second
-        if self.evidence is not None:
+        if self.evidence is not None and not self.asks_no_bounds:
             return self.evidence.bounds(self.measures, np.union1d(first, second).tolist()).get(first, second)
         low, high = np.full((2, len(self.measures), first.size), np.nan)
         for at, measure in enumerate(self.measures):
@@ -255,7 +255,11 @@ class Compared:
 
     @property
     def has_bounds(self) -> bool:
-        return self.scores.has_judged or self.scores.bounds != "none"
+        return not self.asks_no_bounds and (self.scores.has_judged or self.scores.bounds != "none")
+
+    @property
+    def asks_no_bounds(self) -> bool:
+        return self.evidence is not None and self.evidence.assumptions.bounds == "none"
 
     @property
     def complete(self) -> bool:

@@ -229,6 +229,7 @@ class Evidence:
     def _follows_unjudged(self) -> bool:
         return (
             len(self.runs) > 1
+            and self.assumptions.bounds != "none"
             and self.assumptions.ties in (*ORDERS, "expected")
             and self.assumptions.unjudged.name != "condensed"
         )

@@ -141,7 +141,7 @@ def hold_value(condition: Condition, scores: Scores, run: str, evidence: Evidenc
 
 
 def _unjudged(evidence: Evidence | None, runs: Sequence[str], measure: Measure) -> str:
-    if evidence is None or not set(runs) <= set(evidence.names):
+    if evidence is None or evidence.assumptions.bounds == "none" or not set(runs) <= set(evidence.names):
         return ""
     count = evidence.unjudged_documents(measure, [evidence.names.index(run) for run in runs])
     if not count:
@@ -330,7 +330,7 @@ class HeldChange:
     def _judged(self, could_turn: bool | None) -> str:
         low, high = self.bounds
         if could_turn is None:
-            return " How far unjudged documents could move it is not known."
+            return "" if self.comparison.asks_no_bounds else " How far unjudged documents could move it is not known."
         span = f"however the unjudged documents are judged, the change lies between {low:+.4f} and {high:+.4f}"
         if could_turn:
             return f" More judgments could change this: {span}."
