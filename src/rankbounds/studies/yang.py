@@ -328,7 +328,7 @@ def _draw_p_values(changes: Changes, axes: Axes, measure: int, treatment: int, a
     before, after = changes.p_values(measure), changes.p_values(measure, treatment)
     shown = [np.maximum(levels, LEAST_P) for levels in (before, after)]  # smaller ones are drawn there
     axes.scatter(shown[0], shown[1], s=4, alpha=0.4, color=COLOURS[0], linewidths=0, rasterized=True)
-    axes.set(xscale="log", yscale="log", xlim=(LEAST_P / 2, 2), ylim=(LEAST_P / 2, 2))
+    axes.set(xscale="log", yscale="log", xlim=(LEAST_P / 2, 2), ylim=(LEAST_P / 30, 30), yticks=np.logspace(-10, 0, 6))
     axes.axvline(alpha, color="0.4", linestyle=":")
     axes.axhline(alpha, color="0.4", linestyle=":")
     style: dict[str, Any] = {"transform": axes.transAxes, "fontsize": "small", "zorder": 0}  # below the points
