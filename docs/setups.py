@@ -206,6 +206,9 @@ def labels_and_tables(qrels: Grades, run: Grades) -> None:
     _write("run.json", [json.dumps(run)])
     lines = Path("run.txt").read_text().splitlines()
     _write("chunks.txt", lines)
+    docs = sorted({line.split()[2] for line in lines})
+    _write("groups.txt", [" ".join(docs[:2])])
+    _write("tokens.csv", ["doc_id,tokens", *(f"{doc},{100 + 20 * (n % 10)}" for n, doc in enumerate(docs))])
     fields = lines[16].split()
     _write("no-number.txt", [*lines[:16], " ".join([*fields[:4], "nan", *fields[5:]]), *lines[17:]])
 
