@@ -144,3 +144,20 @@ def test_without_bounds_nothing_is_said_of_unjudged_documents(shown, pair, more)
     assert "unjudged" in bounded
     row = rb.compare(DATA / "qrels.txt", [RUN[name] for name in pair], "nDCG@10", bounds="none").pairs.rows()[0]
     assert row["certain_low"] is row["certain_high"] is row["probability_better_if_judged"] is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        (["condensed"], "unjudged documents left out"),
+        (["relevant"], "unjudged documents counted as relevant"),
+        (["expected", "--q", "0.2"], "unjudged documents counted by probability"),
+    ],
+)
+def test_the_answer_names_what_unjudged_documents_count_as(shown, rule, words):
+    asked = DATA / "qrels.txt", RUN["dense"], RUN["reranked"], "-m", "DCG@10", "--unjudged", *rule
+    for more in ((), ("--explain",), ("--fail-if", "DCG@10 worse"), ("--fail-if", "DCG@10 worse", "--explain")):
+        first = " ".join(shown(*asked, *more).split(".\n")[0].split())
+        assert f"DCG@10, {words}" in first
+        assert "as judged" not in first
+    assert words not in shown(*asked[: -1 - len(rule)])

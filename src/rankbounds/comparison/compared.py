@@ -26,6 +26,7 @@ from rankbounds.comparison.pairs import (
     verdicts,
 )
 from rankbounds.comparison.tables import measure_place
+from rankbounds.comparison.wording import ASSUMED
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.question import Question
@@ -260,6 +261,10 @@ class Compared:
     @property
     def asks_no_bounds(self) -> bool:
         return self.evidence is not None and self.evidence.assumptions.bounds == "none"
+
+    @property
+    def assumed(self) -> str:
+        return ASSUMED[self.question.assumptions.unjudged.name]
 
     @property
     def complete(self) -> bool:

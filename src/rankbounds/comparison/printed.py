@@ -41,7 +41,7 @@ def shown_parts(comparison: Comparison, top: int | None = None, *, explain: bool
         test = f"{testing.test_names(settings)[0]}, {p_words(row['p_adjusted'])}".removesuffix(", ")
         tested = f"over {testing.sample_words(settings)} ({test})"
         means, measure = (number(row["mean"]), number(row["mean_against"])), compared_words(first.measures[0])
-        answer = first_sentence(row, measure, means, tested)
+        answer = first_sentence(row, measure, means, tested, comparison.numbers.assumed)
         return ["\n".join(filter(None, [answer, agreement])), table, "\n".join(first.sentences(open_alone=True))]
     few = count <= FEW_RUNS
     said = first.winner().words().splitlines()

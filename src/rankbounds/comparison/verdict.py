@@ -44,7 +44,7 @@ class PairWords:
             **{name: float(number) for name, number in numbers.items()},
             **{name: int(numbers[name]) for name in wording.WHOLE},
             **self.constants,
-            "measure": wording.compared_words(measure),
+            "measure": f"{wording.compared_words(measure)}{comparison.assumed}",
             "a": comparison.runs[a],
             "b": comparison.runs[b],
             "mean_a": means[a],

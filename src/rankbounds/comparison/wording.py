@@ -189,6 +189,13 @@ TEMPLATES: dict[str, dict[str, str]] = {
     | {"brief": "Judge first {first_named} (topic/document); rankbounds judge-next lists more."},
 }
 """By name: the sentences and their parts, each with its wordings."""
+ASSUMED = {
+    "nonrelevant": "",
+    "relevant": ", unjudged documents counted as relevant",
+    "condensed": ", unjudged documents left out",
+    "expected": ", unjudged documents counted by probability",
+}
+"""By rule for unjudged documents, what is said of it where a measure is named."""
 LEAD_CHANGE = "{p:.3f} ({below} below, {above} above)"
 SENTENCES = (
     "scores",
@@ -265,10 +272,11 @@ def fill_templates(choices: Mapping[str, str], numbers: Mapping[str, Any]) -> li
     return [held[name] for name in SENTENCES if held[name]]
 
 
-def first_sentence(row: Mapping[str, Any], measure: str, means: Sequence[str], tested: str) -> str:
+def first_sentence(row: Mapping[str, Any], measure: str, means: Sequence[str], tested: str, assumed: str = "") -> str:
     kind, _, lacking = row["verdict"].partition("; ")
     verdict, as_judged, _ = kind.partition(" as judged")
-    parts = {"verdict": verdict, "measure": measure, "judged": as_judged and f",{as_judged}"}
+    judged = "" if assumed else as_judged and f",{as_judged}"
+    parts = {"verdict": verdict, "measure": f"{measure}{assumed}", "judged": judged}
     said = ANSWERS[verdict].format_map({**row, **parts})
     mean, mean_against = means
     return f"{said}: {mean} against {mean_against} {tested}{lacking and f'; {lacking}'}."

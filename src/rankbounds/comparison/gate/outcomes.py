@@ -263,10 +263,12 @@ class HeldChange:
         within = "" if None in ends else f" [{signed(ends[0])}, {signed(ends[1])}]"
         margin = f" (margin {self.margin:g})" if self.margin else ""
         sides = f"{self.run} {RELATIONS[self.condition.relation][answer]} {self.baseline}"
-        return f"{sides} by {compared_words(self.measure)}{margin}: {signed(self.change)}{within}"
+        return (
+            f"{sides} by {compared_words(self.measure)}{self.comparison.assumed}{margin}: {signed(self.change)}{within}"
+        )
 
     def _why(self, answer: str, could_turn: bool | None) -> str:
-        name = compared_words(self.measure)
+        name = f"{compared_words(self.measure)}{self.comparison.assumed}"
         judged = self._judged(could_turn) if answer != UNDECIDED else ""
         lost = "a loss" if self.worse else "a difference"
         if self._same:
