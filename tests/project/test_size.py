@@ -17,10 +17,10 @@ import rankbounds
 HOUSE = Path(rankbounds.__file__).parent
 TOP = "(top level)"
 LINES = {
-    TOP: 2046, "columns": 1431, "files": 4575, "collection": 2894, "rankings": 1787, "measures": 6123,
-    "evaluation": 6125, "stats": 2473, "rbp": 1564, "probability": 3380, "judging": 3747, "checking": 1613,
-    "comparison": 5471, "interop": 1527, "plots": 1141, "studies": 2023, "report": 1109, "desk": 1465,
-    "commands": 3970,
+    TOP: 2046, "columns": 1422, "files": 4567, "collection": 2890, "rankings": 1780, "measures": 6121,
+    "evaluation": 6113, "stats": 2473, "rbp": 1564, "probability": 3380, "judging": 3745, "checking": 1613,
+    "comparison": 5462, "interop": 1526, "plots": 1140, "studies": 2023, "report": 1108, "desk": 1463,
+    "commands": 3967,
 }  # fmt: skip
 """Of Python, with blank lines and docstrings."""
 LARGEST_MODULE = 500

@@ -64,7 +64,6 @@ def rounded(score: Floats, bits: str | None, digits: int | None) -> Floats:
 
 
 def _bfloat16(score: Floats) -> Floats:
-    """Round to the nearest number with an 8-bit significand, ties to even: the upper half of single precision."""
     word = score.view(np.uint32)
     half = np.uint32(0x7FFF) + ((word >> np.uint32(16)) & np.uint32(1))
     return ((word + half) & np.uint32(0xFFFF0000)).view(np.float32)

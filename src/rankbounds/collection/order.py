@@ -100,7 +100,6 @@ def _costs_in(given: Any) -> tuple[list[Any], list[Any], Source]:
 
 
 def _values_in(given: Any, name: str) -> tuple[list[Any], list[Any], Source]:
-    """Read a dict ``{document: value}``, or a file of lines with a tab, a blank or a comma between the two."""
     if isinstance(given, Mapping):
         return list(given), list(given.values()), Source(name)
     content, name = read_decoded(given)
@@ -193,7 +192,6 @@ def ranked(run: Run, order: Order = "trec", precision: Precision = "double", tie
 
 
 def _order_within_groups(tied: Flags, keys: list[NDArray[Any]]) -> Ints | None:
-    """Return the order by keys, the most important last, within groups of tied documents; None if already so."""
     falls, level = np.zeros(tied.size - 1, dtype=bool), tied[1:]
     for key in reversed(keys):
         falls |= level & (key[1:] < key[:-1])

@@ -171,7 +171,6 @@ def package_of(array: Any) -> str:
 
 
 def _array(given: Any) -> Any:
-    """Return the array of a package that selects on its device, or one of NumPy, without a copy if possible."""
     if np.ma.is_masked(given):
         problem = "the matrix of scores is masked."
         raise DataError("run", problem, "Fill it first: scores.filled(-np.inf) if masked documents are not retrieved.")

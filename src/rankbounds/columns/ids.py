@@ -137,7 +137,6 @@ class Ids(Sequence[str]):
 
     @classmethod
     def checked(cls, values: Sequence[Any], what: str, place: Callable[[int], Place]) -> Ids:
-        """Read a table's ids: text, whole numbers (as written) or UTF-8; all else is no id."""
         try:
             ids = values if isinstance(values, Ids) else cls.of(values)
         except (TypeError, AttributeError, UnicodeEncodeError):
@@ -192,7 +191,6 @@ class Ids(Sequence[str]):
         return [one.decode("utf-8", "surrogateescape") for one in self.raw_list()]
 
     def packed(self) -> tuple[Bytes, Ints]:
-        """Return the ids one after the other, and where each begins (and the last ends)."""
         offsets = np.concatenate(([0], np.cumsum(self.length)))
         places = np.arange(offsets[-1]) + np.repeat(self.start - offsets[:-1], self.length)
         return self.text[places], offsets
@@ -213,7 +211,6 @@ class Ids(Sequence[str]):
         return words
 
     def hashes(self) -> Words:
-        """Return a 64-bit hash of every id. Equal hashes must be verified (``equals``)."""
         by_kernel = hashes_of(self.text, self.start, self.length)
         if by_kernel is not None:
             return by_kernel

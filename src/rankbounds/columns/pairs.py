@@ -75,7 +75,6 @@ class Pairs:
         return self._with_topics(np.bincount(self.topic, minlength=len(self.topics)) > 0)
 
     def of_topics(self, names: Container[str]) -> tuple[Pairs, Ints]:
-        """Return the pairs of these topics, including topics without any, and their rows."""
         kept = np.array([name in names for name in self.topics], dtype=bool)
         rows = np.flatnonzero(kept[self.topic])
         return self.take(rows)._with_topics(kept), rows
@@ -98,7 +97,6 @@ class Pairs:
         return topic_ends(self.topic)
 
     def topic_slices(self) -> list[slice | Ints]:
-        """Yield rows in slices of whole topics, each topic's rows together in the order given."""
         end = self.ends
         in_order = end is not None
         if in_order and len(self) <= SLICE_ROWS:
@@ -146,7 +144,6 @@ class Pairs:
         return np.concatenate([later[~shared[again]], np.array(among, dtype=np.int64)])
 
     def reject_repeats(self, remedy: str, threads: int = 1, further: Ids | None = None) -> None:
-        """Raise for the first repeated pair, with the same ``further`` id if there are such."""
         again = self.repeats(threads, further)
         if again.size:
             row = int(again[0])

@@ -96,7 +96,6 @@ class Desk:
     # ---- what judges do ----
 
     def judge(self, judge: str, pair: Pair, grade: float, key: str = "", why: str = "") -> tuple[Entry, str]:
-        """Save a judgment and why it was given; the entry, and what there is to say of it."""
         self._check(judge, key, pair)
         if len(why) > LONGEST_WHY:
             raise UsageError(f"The explanation is longer than {LONGEST_WHY:,} characters.")

@@ -235,7 +235,6 @@ class JudgmentFile:
     # ---- changing ----
 
     def reject_unheld(self, pair: Pair, grade: float, judge: str) -> None:
-        """An error, before anything is changed, if the file could not hold the judgment."""
         for what, name in zip(("topic", "document"), pair, strict=True):
             if reason := self.records.why_unheld(name, of_topic=what == "topic"):
                 raise UsageError(f"The {what} id {shown(name)} {reason}, and {self.records.name} cannot hold it.")

@@ -274,7 +274,6 @@ class Assumptions:
         return value, low, high, parts
 
     def _parts(self, measure: Measure, rankings: Rankings, found: Bounds) -> tuple[Floats, Floats, Floats]:
-        """Split the range between unjudged documents, the end of the list and ties (first their best order)."""
         over_orders = self.bounds == "both"
         ties = _range_over_orders(measure, rankings.assume(0.0) if over_orders else self.assumed(measure, rankings))
         if over_orders:

@@ -202,7 +202,6 @@ class RankCounter:
         return JudgedTopics.of(facts, assumptions).stack([sheet], [self.name])
 
     def _wanted(self) -> tuple[Floats, Ints]:
-        """Return what each row is compared with, -inf and inf before the judged documents, and where these stand."""
         within = np.arange(self._row.size) - np.searchsorted(self._row, self._row) + 2
         wanted = np.full((len(self.query_ids), int(within.max(initial=1)) + 1), np.inf)
         wanted[:, 0] = -np.inf
@@ -280,7 +279,6 @@ def _span(flags: Flags) -> str:
 
 
 def _counts_here(block: Any, wanted: Floats) -> tuple[Ints, Ints]:
-    """Count on the host: for each score that is wanted of a row, how many there are greater and how many equal."""
     block = np.asarray(block)
     greater, equal = np.zeros((2, *wanted.shape), dtype=np.int64)
     for number, scores in enumerate(block):

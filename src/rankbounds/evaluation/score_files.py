@@ -348,7 +348,6 @@ def origin_of(
 
 
 def _sums(qrels: Qrels) -> dict[str, str]:
-    """A fingerprint of each topic's judgments, whatever their order: ``count:documents:documents and grades``."""
     rows: dict[str, list[str]] = {}
     strata = qrels.strata.labels if qrels.strata is not None else [""] * len(qrels)
     documents = []

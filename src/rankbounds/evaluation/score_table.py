@@ -79,7 +79,6 @@ def table_of(scores: Scores, *, with_notes: bool = True, interval: bool = False)
 
 
 def for_paper(scores: Scores, *, interval: bool = False) -> list[PaperTable]:
-    """Build the table of means for a paper, with bounds and judged@10 and without them."""
     whole = table_for_paper(table_of(scores, with_notes=False, interval=interval))
     bare = [replace(one, cells=[replace(cell, small="") for cell in one.cells]) for one in whole.columns]
     caption, comments = f"Means over {scores.mean_over or len(scores.query_ids)} topics; bold: best", run_notes(scores)

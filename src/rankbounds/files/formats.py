@@ -73,7 +73,6 @@ def read(
     words: Callable[[str], float] | None = None,
     distinct: bool = False,
 ) -> Columns:
-    """Read a file in the format ``kind``, or in the format recognised from its contents."""
     read_lines = partial(trec.read_lines, lenient=lenient, words=words, threads=threads, distinct=distinct)
     contents = _read(path, names, pair_of_names(kind)[0], read_lines, threads)
     if not (len(contents) or (contents.pairs.topics and names.of_run)):

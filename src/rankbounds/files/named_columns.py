@@ -185,7 +185,6 @@ def list_candidates(columns: Iterable[str], names: ColumnNames) -> list[str]:
 
 
 def has_lists(columns: Iterable[str], names: ColumnNames) -> bool:
-    """Return whether these columns hold lists of ids instead of one document per row."""
     header = list(columns)
     if names.lists:  # the user named that column
         return bool(list_candidates(header, names))

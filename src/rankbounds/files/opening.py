@@ -189,7 +189,6 @@ class Content:
 
 
 def text_of(name: str, content: bytes | memoryview, before: int = 0) -> Text:
-    """Return the text of bytes that are a part of a file, after ``before`` lines of it."""
     return Content.of(name, content).text(before)
 
 
@@ -219,7 +218,6 @@ _kept_streams: dict[str, bytes] | None = None
 
 @contextlib.contextmanager
 def keeping_streams() -> Iterator[None]:
-    """Keep what pipes and standard input give inside a ``with`` block, to be read again."""
     global _kept_streams
     before, _kept_streams = _kept_streams, {}
     try:

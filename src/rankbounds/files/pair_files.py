@@ -116,7 +116,6 @@ def _is_utf8(name: str, errors: str = "strict") -> bool:
 
 
 def recognisable(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Return the lines of a TREC file; raise if they would be read as another format."""
     lines = iter(lines)
     first = list(itertools.islice(lines, _ROWS_TO_RECOGNISE))
     if first:

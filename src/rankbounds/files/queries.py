@@ -160,7 +160,6 @@ def _topics(content: str, name: str) -> Entries:
 
 
 def _first(fields: Mapping[str, Any], names: tuple[str, ...], label: str = "") -> str:
-    """Return the first non-empty field of these, without the word that TREC puts before it: "Number: 401"."""
     text = next((str(fields[name]).strip() for name in names if fields.get(name) not in (None, "")), "")
     return re.sub(rf"^{label}\s*:\s*", "", text, flags=re.I) if label else text
 

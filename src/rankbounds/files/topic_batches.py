@@ -310,7 +310,6 @@ class LargeFile:
         return repeat
 
     def _repeat(self, pairs: Pairs, row: int, layout: Layout) -> DataError:
-        """Return the error for a row that repeats a document, with its line in the file, by reading it again."""
         wanted = [pairs.topics[int(pairs.topic[row])].encode("utf-8", "surrogateescape"), pairs.docs.raw(row)]
         lines = itertools.chain.from_iterable(map(field_lines, self._texts()))
         places = [place for place, fields in lines if [fields[layout.query], fields[layout.doc]] == wanted]

@@ -24,7 +24,6 @@ COPY_START, COPY_ENDING = ".{:.40}.", ".rankbounds-partial"
 
 @contextlib.contextmanager
 def writing(path: str | os.PathLike[str], mode: str = "w", *, durable: bool = False) -> Iterator[IO[Any]]:
-    """Open a file to write whole or not at all. ``durable`` waits until it is on disk."""
     name = os.fspath(path)
     reject_compressed(name)
     text = {} if "b" in mode else {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}

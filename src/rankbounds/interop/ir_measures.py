@@ -239,7 +239,6 @@ def _interpolated(recall: float, rel: float, rankings: Rankings) -> Floats:
 def _gain_per_document(
     user: Continuing | ContinuingByRelevance, least: float, most: float, rankings: Rankings
 ) -> Floats:
-    """Return what this user gains per document read of 1,000 ranks, with grades clipped and scaled to 0 and 1."""
     gain = np.zeros((rankings.length.size, RANKS))
     grade = np.nan_to_num(rankings.grade[:, :RANKS])
     gain[:, : grade.shape[1]] = np.clip((grade - least) / (most - least), 0.0, 1.0)

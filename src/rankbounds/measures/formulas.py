@@ -309,7 +309,6 @@ class IdealRatio(Normalised):
         return low, greatest_ratio(step, rising, ideal)
 
     def _fullest_ideal(self, rankings: Rankings, turned: Ints) -> Floats:
-        """Return the ideal sums for 0, 1, 2, ... unjudged documents turned relevant, and the most unretrieved ones."""
         levels, known = self.levels(rankings.facts)
         step, known = np.diff(levels, prepend=0.0), known[:, rankings.topic]
         all_gain = self.every_document_counts(rankings.facts)  # and there is no limit to those that are not relevant

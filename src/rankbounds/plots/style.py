@@ -97,7 +97,6 @@ def figure(drawing: Drawing) -> Drawing:
 
 
 def _keep_dollars(axes: Any) -> None:
-    """Show dollar signs in names of runs as they are; matplotlib would take two of them for mathematics."""
     from matplotlib.text import Text
 
     for one in axes.flat if hasattr(axes, "flat") else [axes]:

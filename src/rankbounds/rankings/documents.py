@@ -113,7 +113,6 @@ class RetrievedDocuments:
 
     @cached_property
     def numbers(self) -> list[Ints]:
-        """For each run the document in every row of its table; -1 where it is none of these."""
         of_rows = [np.full(len(run), -1) for run in self.runs]
         for of_row, mine in zip(of_rows, self.entries, strict=True):
             of_row[self.row[mine]] = self.document[mine]

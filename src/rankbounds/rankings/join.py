@@ -90,7 +90,6 @@ def join_dict(
     topics: Literal["judged", "shared"] = "judged",
     keep_judgments: bool = False,
 ) -> Joined | None:
-    """Join ``{query: {document: score}}`` directly; None if it has to be read as a table."""
     if not in_use() or type(given) is not dict:
         return None
     given = given.copy()  # another thread may change it

@@ -79,7 +79,6 @@ class Rankings(Memory):
 
     @property
     def certain(self) -> bool:
-        """Is every document either relevant or not, none of them so with a probability?"""
         if isinstance(self.chance, float):
             return self.chance in (0.0, 1.0)
         return self.remembered("certain", lambda: bool(np.isin(self.chance, (0.0, 1.0)).all()))

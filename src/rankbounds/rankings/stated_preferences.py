@@ -180,7 +180,6 @@ class PreferenceFacts:
 
 
 def _positions(judgment: Ints, rows: Ints) -> tuple[Floats, Ints]:
-    """Return at which place a list has each judged document, infinity where it lacks it; and 1 where it has it."""
     order = np.argsort(judgment)
     at = order[np.minimum(np.searchsorted(judgment, rows, sorter=order), judgment.size - 1)]
     there = judgment[at] == rows

@@ -61,7 +61,6 @@ class SubtopicFacts:
         return np.diff(self.first)
 
     def judgments(self) -> tuple[Ints, Ints, Floats]:
-        """Return rows of documents, the subtopic's place in its topic, and grades (NaN: none)."""
         return self._row, self._place, self._grade
 
     @cached_property

@@ -119,7 +119,6 @@ def expected_products(rankings: Rankings, factors: Floats) -> Floats:
 
 
 def _of_like_size(size: Ints, chosen: Ints) -> list[Ints]:
-    """Split the groups into parts whose sizes differ by less than a factor of two, so that tables stay small."""
     size_class = np.ceil(np.log2(size[chosen])).astype(np.int64)
     return [chosen[size_class == log_size] for log_size in np.flatnonzero(np.bincount(size_class))]
 

@@ -195,7 +195,6 @@ class TopicFacts(Memory):
         return np.append(0, np.cumsum(counts)), gain[order]
 
     def ideal(self, topic: Ints, width: int) -> Floats:
-        """Return, for each of these topics, its largest gains, descending, zeros behind them."""
         starts, gains = self._ideal
         position = starts[topic][:, None] + np.arange(width)
         inside = position < starts[topic + 1][:, None]

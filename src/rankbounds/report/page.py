@@ -118,7 +118,6 @@ class Report:
             out.write(self.page)
 
     def show(self, height: int | None = None) -> Report:
-        """The same report, shown in a notebook however large it is, and so high, in pixels."""
         return replace(self, height=height or self.height, is_large_welcome=True)
 
     def __repr__(self) -> str:

@@ -52,7 +52,6 @@ def worth_starting() -> int:
 
 @contextlib.contextmanager
 def switched(to: Literal["kernel", "NumPy"]) -> Iterator[None]:
-    """Choose the kernel or NumPy inside a ``with`` block, for tests that compare them."""
     global kernel
     before = kernel
     if to == "kernel" and built is None:

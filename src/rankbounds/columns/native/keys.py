@@ -70,7 +70,6 @@ def topic_ends(topic: Ints) -> Ints | None:
 
 
 def fill_table(keys: Words, topic: Ints, begin: Ints, last: Ints, row: Ints) -> bool:
-    """Place every row in its topic's stretch of the table; False if that is left to NumPy."""
     if native.kernel is None or row.dtype != np.int32:
         return False
     rows, stretches = topic.size, begin.size

@@ -113,7 +113,6 @@ def order_in_groups(value: Floats, start: Ints, falling: bool) -> Ints | None:
 
 
 def block_of(column: NDArray[Any], beyond: float, start: Ints, length: Ints, width: int) -> NDArray[Any] | None:
-    """Return stretches of a flat column as rows of one width, padded with ``beyond``."""
     if native.kernel is None or not column.flags.c_contiguous:
         return None
     start, length = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(length, np.int64)

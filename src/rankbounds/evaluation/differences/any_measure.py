@@ -259,7 +259,6 @@ def _greatest_of_all_or_none(measure: Measure, topic: OpenTopic) -> Greatest:
 
 
 def has_room(measure: Measure, rankings: Rankings) -> bool:
-    """May there be documents that no list holds and that change the topic's value?"""
     if measure.judged_only:  # judged documents that are not relevant count too, and there is no limit to them
         return True
     return bool(rankings.room(_known_relevant(measure, rankings)).any()) or _all_gain(measure, rankings)

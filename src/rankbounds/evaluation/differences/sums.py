@@ -214,7 +214,6 @@ def greatest_ratio(measure: IdealRatio, topic: OpenTopic) -> Greatest:
 def _raise_ratio(
     ratio: Floats, base: Floats, fixed: Floats, sums: Floats, steps: Floats, ideals: list[Floats]
 ) -> Floats:
-    """Raise the ratio from at least 0 until it is greatest, each level choosing its own number of documents."""
     for _ in range(100):
         above, below = base.copy(), fixed.copy()
         for height, ideal in zip(steps, ideals, strict=True):

@@ -60,7 +60,6 @@ class ScoredPiece:
 
 
 def score_piece(piece: Run, facts: TopicFacts, scoring: Scoring) -> ScoredPiece:
-    """Score a piece of a run that holds all of the run's documents for its topics."""
     name, given, chosen = piece.name, piece, scoring.assumptions
     prepared: Ints = np.zeros(COUNTS, dtype=np.int64)
     if scoring.preparation:
@@ -93,7 +92,6 @@ class RunInPieces:
         """Of each piece with documents: one of these and a judged one, if none is judged."""
 
     def add(self, piece: ScoredPiece) -> bool:
-        """Add the scores of a piece; return False if the run had one of its topics already."""
         is_new = not self.met[piece.topics].any()
         if piece.name != (self.tag or piece.name):
             raise several_runs(self.place, [str(self.tag), piece.name])

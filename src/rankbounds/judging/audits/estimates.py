@@ -202,7 +202,6 @@ class CalibratedPool:
         )
 
     def _draws(self, slopes: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """What each draw says of each run, what an error would have moved, its weight; what all say of documents."""
         size, rows, probability = len(self.judged), self.judged.row, self.judged.probability
         single, reach, weight = np.empty((len(slopes), size)), np.empty((len(slopes), size)), np.empty(size)
         counts, together = np.sqrt(np.square(slopes).mean(axis=0)), np.zeros(slopes.shape[1:])

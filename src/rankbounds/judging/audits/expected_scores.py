@@ -172,7 +172,6 @@ def _averages(measure: Measure, pool: LabelledPool, chance: Floats) -> Iterator[
 
 
 def _sums_of_odds(measure: Measure, odds: Floats, x: Floats) -> Scored:
-    """For each place of the rule and list: the sum over documents, and how fast each document's odds move it."""
     if measure.averaged != "precisions":
         return odds.sum(axis=-1), np.ones(odds.shape)
     inverse_rank = 1 / np.arange(1, odds.shape[-1] + 1)

@@ -322,7 +322,6 @@ class RPrec(Measure):
         return (low, high) if not rankings.most_relevant else self._in_collection(judged, low, high)
 
     def _in_collection(self, judged: Rankings, low: Floats, high: Floats) -> Bounds:
-        """Return the bounds widened by relevant documents that nobody retrieved, over R down to the list's end."""
         found, holes = judged.relevant_so_far(self.rel), np.cumsum(judged.holes, axis=-1)
         known = judged.num_relevant(self.rel)[:, None]
         most = known + judged.room(known)

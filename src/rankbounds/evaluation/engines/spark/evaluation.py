@@ -104,7 +104,6 @@ def _judgments(session: SparkSession, given: Any, reading: Reading) -> Qrels:
 
 
 def _table_by_topic(frame: DataFrame, reading: Reading) -> Any:
-    """Return a frame of judgments as an Arrow table sorted by topic, because the rows of a frame have no order."""
     import pyarrow
 
     table = frame.toArrow() if hasattr(frame, "toArrow") else pyarrow.Table.from_pandas(frame.toPandas())  # PySpark 3

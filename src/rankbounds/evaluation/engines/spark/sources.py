@@ -146,7 +146,6 @@ def _stretches(session: SparkSession, path: str, reading: Reading) -> list[tuple
 
 
 def together(session: SparkSession, source: Source, reading: Reading, *, need_rank: bool) -> Source:
-    """Return the same run read as a whole, because its topics are spread over its parts."""
     if source.is_cut:
         return replace(source, parts=[replace(source.parts[0], begin=0, end=None)])
     if source.parts:

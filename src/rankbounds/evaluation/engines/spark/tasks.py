@@ -201,7 +201,6 @@ class FrameRows:
     columns: Mapping[str, str] | None
 
     def runs(self, rows: Any) -> Iterator[tuple[str, Run]]:
-        """Return the runs in an Arrow table; errors quote the row, since rows have no order."""
         table = rows.select(list(self.called)).rename_columns(list(self.called.values()))
         try:
             columns = columns_of(table, RUN_COLUMNS.renamed(self.columns), source=self.place)
