@@ -70,6 +70,12 @@ def test_runs_that_do_not_vary_show_no_difference(runs):
     assert [row["shows"] for row in rb.check(runs, QRELS, measures="RR").telling] == [None]
 
 
+def test_of_many_runs_one_sentence_says_it():
+    runs = {f"{name}{number}": run for name, run in RUNS.items() for number in range(6)}
+    text = rb.check(runs, QRELS, measures="RR").render("table")
+    assert "By RR, the best possible mean is 0.7500; 2 of 3 queries are answered perfectly by all runs" in text
+
+
 def test_the_command_says_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rb.Qrels(QRELS).write("qrels.txt")

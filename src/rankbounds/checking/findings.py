@@ -354,6 +354,14 @@ class Checks(Result):
     def _telling_text(self) -> str:
         if not self.telling:
             return ""
+        if len(self.runs) > SHOWN:
+            first, shows = self.telling[0], ""
+            if first["shows"] is not None:
+                shows = f"; differences from {first['shows']:.4f} on are shown 80% of the time"
+            return (
+                f"\nBy {first['measure']}, the best possible mean is {first['ceiling']:.4f}; {first['perfect']:,} of "
+                f"{first['queries']:,} queries are answered perfectly by all runs{shows}.\n"
+            )
         columns = [
             Column("measure"),
             Column("ceiling"),

@@ -90,7 +90,6 @@ class Desk:
 
     @property
     def name(self) -> str:
-        """What tells this desk from others on the same address: pages keep what is not saved under it."""
         return hashlib.sha256(str(self.journal.path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     # ---- what judges do ----
@@ -362,7 +361,6 @@ def _whole_grades(most: int) -> dict[float, str]:
 
 
 def grades_from(text: str) -> dict[float, str]:
-    """The grades that somebody names: ``3`` for 0 to 3, or ``0=off topic,1=related,2=answers``."""
     grades: dict[float, str] = {}
     parts = [part.strip() for part in text.split(",")]
     if len(parts) == 1 and (most := whole_number(parts[0], 9)):

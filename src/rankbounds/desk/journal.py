@@ -103,7 +103,6 @@ class Journal:
     # ---- lines ----
 
     def append(self, judge: str, pair: Pair, **fields: Any) -> Entry:
-        """Write an entry with these fields, numbered and dated; when this returns, it is on the disk."""
         with self._turn:
             number = self.entries[-1].number + 1 if self.entries else 1
             entry = Entry(number, datetime.now(timezone.utc).isoformat(timespec="seconds"), judge, *pair, **fields)

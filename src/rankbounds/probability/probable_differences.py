@@ -242,7 +242,6 @@ def pair_columns(
 
 
 def _stretched(columns: tuple[Floats, ...], base: Floats, stretches: Floats) -> tuple[Floats, ...]:
-    """The columns when changes of drawn scores were predicted too small or too large; ``base`` is by run and topic."""
     mean, sd, *others = columns
     pairs = list(itertools.combinations(range(len(base)), 2))
     judged = np.array([np.nanmean(base[one] - base[other]) for one, other in pairs])

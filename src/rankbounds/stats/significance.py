@@ -451,7 +451,6 @@ def mean_interval(
 
 
 def _not_rejected(sums: Floats, weights: Floats, reach: float) -> tuple[Floats, Floats]:
-    """Find the d with (mean - d)^2 <= reach * variance of sums - d * weights (Fieller); one end if one outweighs."""
     mean, degrees = sums.mean(axis=-1), weights.size - 1
     square, half = 1 - reach * np.var(weights, ddof=1), mean - reach * (sums @ (weights - 1)) / degrees
     rest = mean**2 - reach * sums.var(axis=-1, ddof=1)

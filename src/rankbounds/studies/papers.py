@@ -59,7 +59,6 @@ class Source(NamedTuple):
 
 
 def items_in(text: str) -> list[str]:
-    """What a text names: "Table III, fig. 3, equations 1, 9 to 11" as Table 3, Figure 3, Equation 1, Equation 9, ..."""
     items = []
     for kind, numbers in _ITEM.findall(text):
         for part in re.split(", | and ", numbers.lower()):
@@ -89,7 +88,6 @@ def papers_called(text: str) -> list[Paper]:
 
 
 def rows_called(text: str) -> list[tuple[Paper, Row]]:
-    """The rows that some words may mean: sections, equations and anything else that the rows speak of."""
     # Section 4 and Section 4.1 are one within the other, Table 1 and Table 10 are not.
     wanted, words = [f"{item}." for item in items_in(text)], re.findall(r"[\w']+", _ITEM.sub(" ", text).lower())
     found = [
