@@ -32,7 +32,9 @@ def whole_number(text: str, most: int) -> int | None:
 def check_share(what: str, value: float) -> float:
     """A number that must lie strictly between 0 and 1."""
     if not (isinstance(value, Real) and 0 < value < 1):
-        raise UsageError(f"{what} must lie between 0 and 1, not {_shown(value)}.")
+        percents = isinstance(value, Real) and 1 < value < 100
+        meant = f" Did you mean {float(value) / 100:g}?" if percents else ""
+        raise UsageError(f"{what} must lie between 0 and 1, not {_shown(value)}.{meant}")
     return float(value)
 
 

@@ -128,3 +128,9 @@ def test_lines_offer_it_and_gains_of_a_table_have_no_means(tmp_path, command):
     (tmp_path / "words").write_text("q 0 a A\nq 0 a B\nq 0 a B\n")
     scored = rb.evaluate(tmp_path / "words", tmp_path / "run", "DCG", gain="A=9,B=3", raters="majority")
     assert scored.value.item() == 3
+
+
+def test_plans_take_judgments_by_several_raters():
+    people = [{"query_id": "q", "doc_id": doc, "relevance": grade} for doc, grade in (("a", 1), ("a", 0), ("b", 0))]
+    plan = rb.judge_next(people, {"run": {"q": ["x", "a", "b"]}}, measure="P@3", raters="first", budget=1)
+    assert [row["doc_id"] for row in plan.rows()] == ["x"]

@@ -449,3 +449,14 @@ def test_the_lists_of_two_runs_are_taken_once_for_all_measures(monkeypatch):
     assert sorted(pair for pair in taken if len(pair) == 2) == sorted(
         itertools.combinations(("bm25", "learned", "reranked"), 2)
     )
+
+
+def test_rows_that_are_judgments_and_run_are_compared_alone(tmp_path):
+    """In memory by name or in order, and from files as on the command line."""
+    rows = [{"question": q, "retrieved": ["a", "b"], "expected": ["b"]} for q in "12345"]
+    better = [{**row, "retrieved": ["b", "a"]} for row in rows]
+    paths = [tmp_path / "old.jsonl", tmp_path / "new.jsonl"]
+    for path, written in zip(paths, (rows, better), strict=True):
+        path.write_text("".join(json.dumps(row) + "\n" for row in written))
+    for given in ({"old": rows, "new": better}, [rows, better], paths, [*map(str, paths)]):
+        assert rb.compare(given, measures="RR").pairs.rows()[0]["difference"] == 0.5

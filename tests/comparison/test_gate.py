@@ -461,7 +461,7 @@ class TestSavedScores:
         assert command("compare", QRELS, BM25, RERANKED, "-m", "AP", "--save", saved)[0] == 0
         asked = ["compare", QRELS, DENSE, "--baseline", saved, "--fail-if", "AP worse", "--fail-if", "AP < 0.1"]
         code, out, err = command(*asked)
-        assert (code, out, "name the baseline (--baseline-run)" in err) == (2, "", True)
+        assert (code, out, "name the baseline: baseline= (--baseline-run)" in err) == (2, "", True)
         told = json.loads(command(*asked, "--baseline-run", "bm25", "--format", "json")[1])["gate"]["conditions"]
         assert [(row["run"], row["baseline"], row["answer"]) for row in told] == [
             ("dense", "bm25", "pass"),

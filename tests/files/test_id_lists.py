@@ -469,3 +469,13 @@ def test_parts_of_documents_that_count_as_the_whole_are_told():
     assert [f"the {what} entries are parts of documents (start, end)" in message
             for what, message in zip(("expected", "retrieved"), said, strict=True)] == [True, True]  # fmt: skip
     assert not told([{"qid": "q", "retrieved_ids": [{"id": "d", "text": "t"}], "expected_ids": ["d"]}])
+
+
+def test_rows_whose_columns_are_not_known_are_told_with_their_columns(tmp_path, capsys):
+    path = tmp_path / "odd.jsonl"
+    path.write_text('{"q": "1", "got": ["a", "b"], "want": ["b"]}\n')
+    assert main(["evaluate", str(path), "-m", "recall@5"]) == 2
+    told = capsys.readouterr().err
+    assert "this table has q, got, want" in told
+    assert "--columns query_id=NAME,retrieved=NAME,expected=NAME" in told
+    assert main(["evaluate", str(path), "-m", "recall@5", "--columns", "query_id=q,retrieved=got,expected=want"]) == 0

@@ -66,7 +66,11 @@ def test_missing_labels_are_counted_and_said():
     found = rb.judging.compare_judges(people, {"model": model}, runs, "AP")
     row = found.agreement[0]
     assert (row["pairs"], row["missing"], row["extra"]) == (9 * 12 - 3, 2, 2)
-    assert "no label for 2 pairs" in found.words()
+    assert "no label for 2 pairs that trusted has, and labels 2 pairs that trusted does not;" in found.words()
+    del model["2"]["elsewhere"]
+    model["4"].pop("d2")
+    few = rb.judging.compare_judges(people, {"model": model}, runs, "AP")
+    assert (few.agreement[0]["extra"], "labels" in few.words().partition("no label for 2 pairs")[2]) == (0, False)
     del model["7"]
     with pytest.warns(rb.RankboundsWarning, match=r"1 of 9 topics of trusted are left out.*\(7\)"):
         assert rb.judging.compare_judges(people, {"model": model}, runs, "AP").settings["topics"] == 8

@@ -177,8 +177,14 @@ class Reading:
         columns = self._columns(qrels)
         sides = {"retrieved": self._names, "expected": QRELS_COLUMNS.renamed(self.columns)}
         lacking = [side for side, names in sides.items() if not list_candidates(columns, names)]
-        if len(lacking) != 1 or find_column(columns, DOC_NAMES):
+        if not columns or not lacking or find_column(columns, DOC_NAMES):
             return ""
+        if len(lacking) == 2:
+            return (
+                f"No run was given, and the columns are not known: this table has {', '.join(columns)}. Name run files "
+                "after the judgments, or the columns of rows that hold both: --columns query_id=NAME,retrieved=NAME,"
+                "expected=NAME."
+            )
         others = {*QUESTION_NAMES, *LISTS["run"], *LISTS["judgments"]}
         advice = sides[lacking[0]].advice(lacking[0], columns, others)
         shown = ", ".join(columns)

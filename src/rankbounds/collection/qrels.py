@@ -454,7 +454,7 @@ class LabelSources:
                     f'"{self.names[self.number[one]]}", {grade[row]:g} by "{self.names[self.number[row]]}". '
                     f"Choose one: --source {self.names[self.number[one]]} uses one source, --source "
                     f"{self.names[self.number[one]]},{self.names[self.number[row]]} the first that has a label, "
-                    "--raters majority all (in Python source=, raters=)."
+                    "--raters majority (or mean, or first) joins all (in Python source=, raters=)."
                 )
         keep = np.delete(np.arange(len(pairs)), again)
         return pairs.take(keep), grade[keep]

@@ -94,7 +94,9 @@ def run_of_positions(
     at = as_numpy(positions)
     if at.ndim != 2 or at.dtype.kind not in "iu":
         kind = f"of {at.dtype} with the shape {at.shape}"
-        raise DataError(name, f"positions are whole numbers, queries x ranks, but these are {kind}.")
+        swapped = scores is not None and as_numpy(scores).dtype.kind in "iu"
+        advice = "Are the two swapped? Positions come first, then scores." if swapped else ""
+        raise DataError(name, f"positions are whole numbers, queries x ranks, but these are {kind}.", advice)
     given = np.broadcast_to(-np.arange(at.shape[1], dtype=float), at.shape) if scores is None else as_numpy(scores)
     if len(at) != len(queries) or given.shape != at.shape:
         shapes = f"positions have the shape {at.shape}, scores {given.shape}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankbounds.arrays import Flags, Floats, Ints
+from rankbounds.collection.inputs import Reading
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.comparison import testing
 from rankbounds.comparison.compared import Compared
@@ -27,7 +28,7 @@ from rankbounds.comparison.result import Comparison
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import shows_options
+from rankbounds.evaluation.options import check_no_measures, shows_options
 from rankbounds.evaluation.question import TESTING, Question, QuestionOptions, TestingOptions
 from rankbounds.evaluation.score_differences import merge_equal, merit
 from rankbounds.evaluation.score_files import read_scores
@@ -138,23 +139,34 @@ def compare(
     >>> rb.compare(rb.evaluate(qrels, runs, "RR")).pairs.rows()[0]["difference"]
     0.5
     """
-    question, _ = Question.of(options, measures)  # (names that are none are told before anything is read)
+    question, reading = Question.of(options, measures)  # (names that are none are told before anything is read)
     given: Any = {name: value for name, value in options.items() if name not in TESTING}
+    if runs is None and not isinstance(qrels, Scores) and not is_table(qrels):
+        qrels, runs = _first_rows(qrels, reading), qrels
     if runs is None:
         if given or measures is not DEFAULT_MEASURES:
             asked = next(iter(given), "measures")
             raise UsageError(f"{asked}= goes with judgments and runs: scores are already computed. {_SHAPES}")
-        if not isinstance(qrels, Scores) and not is_table(qrels):
-            raise UsageError(f"The runs are missing. {_SHAPES}")
         return compare_scores(qrels if isinstance(qrels, Scores) else read_scores(qrels), question, among=among)
     if isinstance(qrels, Scores):
         raise UsageError(f"Scores are compared by themselves, scores[measure] by one of their measures. {_SHAPES}")
+    check_no_measures(runs)
     evidence = Evidence.read(qrels, runs, preparation=preparation, **given)
     scores = evidence.scores(question.measures, progress=progress)
     return compare_scores(scores, question, among=among, evidence=evidence)
 
 
 _SHAPES = "Write rb.compare(qrels, runs), or for scores alone rb.compare(scores)."
+
+
+def _first_rows(given: Any, reading: Reading) -> Any:
+    """Return the first of several sets of rows that are judgments and run at once."""
+    several = list(given.values()) if isinstance(given, Mapping) else given
+    if isinstance(several, list | tuple) and len(several) > 1 and not isinstance(several[0], Mapping):
+        check_no_measures(several)
+        if reading.holds_run(several[0]):
+            return several[0]
+    raise UsageError(f"The runs are missing. {_SHAPES}")
 
 
 def compare_scores(

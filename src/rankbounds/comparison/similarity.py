@@ -27,6 +27,7 @@ from rankbounds.evaluation.differences.bounds import topic_bounds
 from rankbounds.evaluation.options import OrderOptions, chosen_options
 from rankbounds.evaluation.score_differences import drop_rounding
 from rankbounds.measures import Measure, parse_measures
+from rankbounds.phrases import counted
 from rankbounds.results import Column, Result, build_table, interval
 from rankbounds.stats.overlap import READINGS, TiedLists, deepest_rank, overlaps
 from rankbounds.stats.significance import pairs_of
@@ -174,7 +175,8 @@ class Similarity(Result):
             shared = f"{' and '.join(self.runs)} have {' and '.join(shares)} documents in common. " if shares else ""
             return shared + (f"Topics that changed most: {', '.join(changed)}." if changed else "No topic changed.")
         same = int(np.count_nonzero(self.mean(self.measures[0])[:, 0] > 1 - 1e-9))
-        return f"{self.first.size} pairs over {len(self.query_ids)} topics, of which {same} are the same rankings."
+        pairs = f"{counted(self.first.size, 'pair')} over {counted(len(self.query_ids), 'topic')}"
+        return f"{pairs}; in {same:,} of them the rankings are the same."
 
 
 def similarity(
@@ -243,14 +245,14 @@ def similarity(
     for start in range(0, len(topics), size):
         chunk = topics[start : start + size]
         lists = [tied_lists(run, own, chunk, assumptions) for run, own in zip(compared, numbers, strict=True)]
-        counted = [own.to_depth(depth_of_overlap) for own in lists]
+        cut = [own.to_depth(depth_of_overlap) for own in lists]
         columns = slice(start, start + len(chunk))
 
         def compare(run: int) -> int:
             place = np.full(documents, -1)
             for pair in np.flatnonzero(first == run).tolist():
                 other = second[pair]
-                measured = list(overlaps(counted[run], counted[other], p, READINGS, place).values())  # noqa: B023
+                measured = list(overlaps(cut[run], cut[other], p, READINGS, place).values())  # noqa: B023
                 for row, parts in enumerate(measured):
                     value[row, pair, columns], low[row, pair, columns], high[row, pair, columns] = parts  # noqa: B023
                 for row, depth in enumerate(depths, len(measured)):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.shapes import QrelsLike, RunsLike
 from rankbounds.errors import UsageError, did_you_mean
-from rankbounds.evaluation.options import EvaluateOptions, chosen_options, shows_options
+from rankbounds.evaluation.options import EvaluateOptions, check_no_measures, chosen_options, shows_options
 from rankbounds.evaluation.scores import Origin, Scores
 from rankbounds.evaluation.scoring import Scoring, score_runs
 from rankbounds.measures import parse_measures
@@ -154,6 +154,7 @@ def evaluate(
     [[[0.75, 0.75]]]
     """
     _check_engine(engine, options)
+    check_no_measures(runs)
     own: dict[str, Any] = {**options}
     preparation = own.pop("preparation", None)
     progress, observe, memory, master = (own.pop(name, None) for name in OF_ENGINES)

@@ -7,6 +7,7 @@ option that the function cannot honour is refused with a reason.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature, signature
 from typing import Any, TypedDict, TypeVar
@@ -16,8 +17,9 @@ from rankbounds.collection.inputs import Formats, Reading
 from rankbounds.collection.preparation import Preparation
 from rankbounds.collection.shapes import SameAs
 from rankbounds.columns.native import worth_starting
-from rankbounds.errors import UnknownOptionError, UsageError
+from rankbounds.errors import RankboundsError, UnknownOptionError, UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
+from rankbounds.measures.naming.parser import parse_measures
 from rankbounds.rankings.rankings import Rankings
 from rankbounds.rankings.ties import ORDERS
 
@@ -50,6 +52,12 @@ class OrderOptions(FileOptions, total=False):
     ties: str
     gain: str | Mapping[Any, float] | GainRule | None
     score_precision: str
+
+
+class PlanOptions(OrderOptions, total=False):
+    """Options of plans: those of one order, and how judgments by several raters become one."""
+
+    raters: str | None
 
 
 class RankingOptions(OrderOptions, ReadingOptions, total=False):
@@ -111,6 +119,17 @@ def chosen_options(
     if "threads" in reading:
         reading["threads"] = reading["threads"] or worth_starting()
     return assumptions, Reading(**reading, gain=assumptions.gain)
+
+
+def check_no_measures(runs: Any) -> None:
+    """Tell apart the name of a measure, where a run is expected, from a file that does not exist."""
+    for one in runs if isinstance(runs, list | tuple) else [runs]:
+        if isinstance(one, str) and not os.path.exists(one):
+            try:
+                parse_measures(one)
+            except RankboundsError:
+                continue
+            raise UsageError(f'There is no file "{one}". Measures are named by measures=["{one}"].')
 
 
 def shows_options(options: type, *declaring: type, more: bool = False) -> Callable[[Function], Function]:

@@ -361,7 +361,11 @@ def hold(
         if not condition.of_change:
             outcomes += [hold_value(condition, scores, run, evidence) for run in candidates]
         elif comparison is None or baseline is None:
-            how = "give two runs, the baseline first" if len(runs) < 2 else "name the baseline (--baseline-run)"
+            how = (
+                "give two runs, the baseline first"
+                if len(runs) < 2
+                else "name the baseline: baseline= (--baseline-run)"
+            )
             raise UsageError(f'The gate "{condition}" compares a run with a baseline: {how}.')
         elif condition.sliced:
             if by is None:

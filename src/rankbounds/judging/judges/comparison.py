@@ -26,7 +26,7 @@ from rankbounds.judging.judges.bias import (
 from rankbounds.judging.judges.families import find_families, rows_of_families
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.naming.parser import MeasuresLike
-from rankbounds.phrases import some
+from rankbounds.phrases import counted, some
 from rankbounds.results import CaptionedTables, Column, Row, build_table, count, interval
 from rankbounds.stats.power import check_level
 from rankbounds.stats.significance import Resampling
@@ -288,10 +288,10 @@ def _words_on_one(row: Row, orderings: Sequence[Row], systems: Sequence[Row], kn
         f"{row['relevant']:.0%} of them relevant, {trusted} {row['relevant_trusted']:.0%}."
     )
     if row["missing"] or row["extra"]:
-        said[-1] += (
-            f" It has no label for {row['missing']:,} pairs that {trusted} has, and labels {row['extra']:,} that "
-            f"{trusted} does not{'; its scores include these' if known['runs'] and row['extra'] else ''}."
-        )
+        lacks = f"has no label for {counted(row['missing'], 'pair')} that {trusted} has" if row["missing"] else ""
+        adds = f"labels {counted(row['extra'], 'pair')} that {trusted} does not" if row["extra"] else ""
+        scored = "; its scores include these" if known["runs"] and row["extra"] else ""
+        said[-1] += f" It {', and '.join(filter(None, (lacks, adds)))}{scored}."
     return said + [_words_on_favour("it", systems, one, known) for one in orderings if known["runs"] > 1]
 
 

@@ -28,7 +28,7 @@ from rankbounds.columns.native import worth_starting
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.assumptions import Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
-from rankbounds.evaluation.options import OrderOptions
+from rankbounds.evaluation.options import PlanOptions
 from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.scoring import JoinedRun, Scoring, join_lists, score_joined
 from rankbounds.judging.candidates import heaviest
@@ -61,7 +61,7 @@ def judge_next(
     otherwise: float | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-    **options: Unpack[OrderOptions],
+    **options: Unpack[PlanOptions],
 ) -> JudgingPlan | SettlingPlan:
     """Choose the unjudged documents whose judgments would settle most, for two runs, for the leader, or for all runs.
 
@@ -112,7 +112,7 @@ def judge_next(
     if not (isinstance(q, str) and q in KINDS):
         q, otherwise = as_relevance_probability(q, otherwise), None
     question, reading = Question.of(
-        options, [measure], OrderOptions, one_order="Judgments are planned for", compare=compare, seed=seed
+        options, [measure], PlanOptions, one_order="Judgments are planned for", compare=compare, seed=seed
     )
     judgments, systems = reading.judgments(qrels), reading.runs(runs)
 
