@@ -8,6 +8,7 @@ import json
 import math
 from dataclasses import replace
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -229,6 +230,8 @@ class KnownBounds:
     """Evidence that knows bounds of differences of all pairs, and nothing else."""
 
     unpooled = frozenset()
+    assumptions = rb.Assumptions()
+    facts = SimpleNamespace(complete=False)
 
     def __init__(self, low, high):
         self.low, self.high = low, high

@@ -340,7 +340,7 @@ def test_every_place_names_the_same_documents(names, measures, command):
     assert list(zip(plan.query_ids, plan.doc_ids, strict=True)) == asked
     if len(names) == 2:
         first = ", ".join(f"{query}/{doc}" for query, doc in asked[:3])
-        assert f"Start with topic/document {first}" in command("compare", qrels, *runs, *measures)[1]
+        assert f"Start with topic/document {first}" in command("compare", qrels, *runs, *measures, "--explain")[1]
     else:  # the sentences on a pair of several runs name what is asked of this pair
         words = " ".join(rb.compare(qrels, runs, chosen[0]).pair_words.sentences(0, 4, 2))
         pair = rb.judge_next(qrels, runs, measure=chosen[0], compare=("reranked", "dense"), budget=3)
@@ -369,7 +369,7 @@ def test_no_probability_is_told_of_a_run_that_is_hardly_judged(command):
     assert about.count("fewer than 95% of the first 5 documents are judged") == 1
     assert "with probability" not in about
     _, compared, _ = command("compare", *files, "-m", "nDCG@10")
-    assert "cannot be estimated from these judgments" in compared
+    assert "How likely that is cannot be estimated" in compared
 
 
 @pytest.mark.filterwarnings("ignore::rankbounds.RankboundsWarning")
