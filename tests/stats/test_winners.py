@@ -156,6 +156,21 @@ def test_rows_and_words():
     assert list(found.winner().to_pandas().columns) == list(first)
 
 
+def test_a_lead_has_one_interval():
+    """Where the correction for selection is too small to be seen, the answer has the interval of the table's row."""
+    names = ["run", "query_id", "measure", "value"]
+    pandas, rng = pytest.importorskip("pandas"), np.random.default_rng(3)
+    base = rng.uniform(0.2, 0.4, 12)
+    values = {"old": base, "poor": base - 0.1 + rng.normal(0, 0.02, 12), "good": base + 0.3 + rng.normal(0, 0.02, 12)}
+    listed = [(run, str(topic), "AP", x) for run, row in values.items() for topic, x in enumerate(row)]
+    for baseline in ("old", None):
+        found = rb.compare(pandas.DataFrame(listed, columns=names), baseline=baseline)
+        first = found.winner().words().splitlines()[0]
+        (row,) = (row for row in found.pairs.rows() if {row["run"], row["against"]} == {"good", "old"})
+        assert "corrected for selection" not in first
+        assert f"{row['difference']:+.4f} [{row['ci_low']:+.4f}, {row['ci_high']:+.4f}] from" in first
+
+
 def test_two_runs_are_not_picked():
     qrels = {"1": {"r": 1}, "2": {"r": 1}}
     pair = rb.compare(qrels, {"a": {"1": ["r"], "2": ["r"]}, "b": {"1": ["n", "r"], "2": ["r"]}}, "RR")

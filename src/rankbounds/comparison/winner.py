@@ -61,26 +61,37 @@ def find_winners(comparison: Compared) -> Result:
     ]
     told = {name: settings[name] for name in ("baseline", "confidence", "alpha", "comparisons")}
     told |= {"runs": len(runs), "topics": sampled(settings)}
-    said = "\n".join(_sentence(row, told) for row in rows)
+    said = "\n".join(_sentence(row, told, comparison) for row in rows)
     return Rows(lambda: rows, columns, said=said, settings=told)
 
 
-def _sentence(row: dict[str, Any], settings: dict[str, Any]) -> str:
+def _sentence(row: dict[str, Any], settings: dict[str, Any], comparison: Compared) -> str:
     of_baseline = row["against"] == settings["baseline"]
     named = "the baseline" if of_baseline else "the second"
     lead, corrected = signed(row["lead"]), signed(row["corrected_lead"])
-    start = f"{row['measure']}: {row['run']}, the best of {settings['runs'] - of_baseline}, differs by {lead}"
+    start = f"{row['measure']}{comparison.assumed}: {row['run']}, the best of {settings['runs'] - of_baseline}, differs by {lead}"
     against = f" from {named}, {row['against']}"
     if row["corrected_lead"] is None:
         return (
             f"{start}{against}, on {row['differing']} of {settings['topics']} topics: how much is chance is not known."
         )
-    within = f" [{signed(row['ci_low'])}, {signed(row['ci_high'])}]"
+    shown = _pair_interval(comparison, row) if corrected == lead else (row["ci_low"], row["ci_high"])
+    within = f" [{signed(shown[0])}, {signed(shown[1])}]"
     picked = f"; corrected for selection ({'it was' if of_baseline else 'both were'} picked by these scores), by "
     said = start + (within + against if corrected == lead else against + picked + corrected + within)
     p = row["p_adjusted"]
     none = f": no difference is shown ({p_words(p)}, corrected for {settings['comparisons']:,} comparisons)"
     return f"{said}{none * (p is not None and p >= settings['alpha'])}."
+
+
+def _pair_interval(comparison: Compared, row: dict[str, Any]) -> tuple[float, float]:
+    """Return the interval that tables have of this pair; that of the winner where they have none."""
+    run, against = (comparison.runs.index(row[name]) for name in ("run", "against"))
+    if comparison.tested.places(run, against) < 0:
+        return row["ci_low"], row["ci_high"]
+    of_pair, at = comparison.tested.get(run, against), comparison.measures.index(comparison.measure(row["measure"]))
+    low, high = (float(of_pair[name][at]) for name in ("ci_low", "ci_high"))
+    return (row["ci_low"], row["ci_high"]) if np.isnan(low) else (low, high)
 
 
 def _p_adjusted(comparison: Compared, place: int, lead: Lead) -> float | None:
