@@ -161,3 +161,25 @@ def test_the_answer_names_what_unjudged_documents_count_as(shown, rule, words):
         assert f"DCG@10, {words}" in first
         assert "as judged" not in first
     assert words not in shown(*asked[: -1 - len(rule)])
+
+
+def test_topics_needed_are_said_to_be_for_an_uncorrected_pair():
+    files = [str(RUN[name]) for name in ("bm25", "learned", "dense", "reranked", "bm25-expanded")]
+    alone = "topics are needed for this pair alone, with p not corrected."
+    assert alone in rb.compare(DATA / "qrels.txt", files, "nDCG@10").words()
+    assert alone not in rb.compare(DATA / "qrels.txt", files, "nDCG@10", correction="none").words()
+
+
+def test_a_test_that_cannot_succeed_has_no_detectable_difference():
+    qrels = {str(topic): {"r": 1, "n": 0} for topic in range(20)}
+    good = {topic: ["r", "n"] for topic in qrels}
+    words = rb.compare(qrels, {"old": good | {"1": ["n", "r"], "2": ["n", "r"]}, "new": good}, "RR").words()
+    assert "Can the test succeed? No: even with more judgments, at most 2 of 20" in words
+    assert "What would settle it?" not in words
+
+
+def test_a_level_unlike_that_of_the_interval_is_named(shown):
+    asked = DATA / "qrels.txt", RUN["bm25"], RUN["learned"], "-m", "nDCG@10"
+    assert ", level 0.001)" in " ".join(shown(*asked, "--alpha", "0.001").split("\n\n")[0].split())
+    assert "level" not in shown(*asked, "--alpha", "0.01", "--confidence", "0.99").split("\n\n")[0]
+    assert "level" not in shown(*asked).split("\n\n")[0]

@@ -39,7 +39,7 @@ def shown_parts(comparison: Comparison, top: int | None = None, *, explain: bool
             return [first.words(), table, agreement]
         (row,) = _with_means(first)
         test = f"{testing.test_names(settings)[0]}, {p_words(row['p_adjusted'])}".removesuffix(", ")
-        tested = f"over {testing.sample_words(settings)} ({test})"
+        tested = f"over {testing.sample_words(settings)} ({test}{testing.level_words(settings)})"
         means, measure = (number(row["mean"]), number(row["mean_against"])), compared_words(first.measures[0])
         answer = first_sentence(row, measure, means, tested, comparison.numbers.assumed)
         return ["\n".join(filter(None, [answer, agreement])), table, "\n".join(first.sentences(open_alone=True))]

@@ -41,6 +41,12 @@ def correction_for(question: Question, pairs: int) -> str:
     return chosen
 
 
+def level_words(settings: Mapping[str, Any]) -> str:
+    """Name the level where it is not that of the intervals, which then exclude 0 at another p."""
+    alike = np.isclose(settings["alpha"], 1 - settings["confidence"])
+    return "" if alike else f", level {settings['alpha']:g}"
+
+
 def test_names(settings: Mapping[str, Any]) -> tuple[str, str]:
     alone = find_test(settings["test"]).words.format_map(settings)
     pairs, against = settings["comparisons"], settings["baseline"]

@@ -140,6 +140,7 @@ class PairWords:
         # What succeeded could succeed, also where a sampled p-value comes out below the smallest that it estimates.
         never = bool(self.constants["cannot_succeed"])
         enough = same | shown | (least is None) | ((differing >= (least or 0)) & (not never))
+        impossible = ~enough & (not never) & (numbers["can_differ"] < (least or 0))
         unretrieved = self._only_unretrieved_left()
         needs_topics = numbers["topics_needed"] > 0
 
@@ -181,8 +182,9 @@ class PairWords:
                 ((ties_low >= 0) | (ties_high <= 0), "levels"), (True, "yes")],
             "found": [(np.isinf(numbers["detectable"]), "none"), (True, "some")],
             "besides": [(still_open, "open"), (True, "none")],
+            "alone": [(settings["correction"] != "none", "corrected"), (True, "none")],
             "settle": [(~finite, "none"), (still_open & strange, "ids"), (shown & still_open, "judgments"),
-                (shown, "none"), (same & (not of_equivalence), "same"), (deviation == 0, "constant"),
+                (shown | impossible, "none"), (same & (not of_equivalence), "same"), (deviation == 0, "constant"),
                 (of_equivalence & needs_topics, "equivalence"), (of_equivalence, "equivalence_never"), (zero, "found"),
                 (~needs_topics, "never"), (True, "topics")],
             "elsewhere": [(unretrieved, "not_covered"), (True, "none")],

@@ -69,7 +69,8 @@ def _sentence(row: dict[str, Any], settings: dict[str, Any], comparison: Compare
     of_baseline = row["against"] == settings["baseline"]
     named = "the baseline" if of_baseline else "the second"
     lead, corrected = signed(row["lead"]), signed(row["corrected_lead"])
-    start = f"{row['measure']}{comparison.assumed}: {row['run']}, the best of {settings['runs'] - of_baseline}, differs by {lead}"
+    start = f"{row['measure']}{comparison.assumed}: {row['run']}, the best of {settings['runs'] - of_baseline}"
+    start += f", differs by {lead}"
     against = f" from {named}, {row['against']}"
     if row["corrected_lead"] is None:
         return (

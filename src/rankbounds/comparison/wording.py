@@ -162,13 +162,15 @@ TEMPLATES: dict[str, dict[str, str]] = {
     ),
     "found": {"some": "a true difference of {detectable:.4f}", "none": "no difference of any size"},
     "besides": {"none": "", "open": " More topics would not settle what the unjudged documents could change."},
+    "alone": {"none": "", "corrected": " for this pair alone, with p not corrected"},
     "settle": _answers(
         "What would settle it?",
         none="",
         constant="More {units}: the difference is the same on all of these, so how much it varies is unknown.{besides}",
         found=f"{_FOUND}.{{besides}}",
         never=f"{_FOUND}; no realistic number of {{units}} would find one as small as this.{{besides}}",
-        topics=f"{_FOUND}; to find one of {{size:.4f}}, about {{topics_needed:,}} {{units}} are needed.{{besides}}",
+        topics=f"{_FOUND}; to find one of {{size:.4f}}, "
+        f"about {{topics_needed:,}} {{units}} are needed{{alone}}.{{besides}}",
         judgments="Judging the unjudged documents. More topics would not help.",
         ids="Ids that agree: no document of one run is judged, for any topic.",
         same="Topics on which the runs differ: on these, both score the same.{besides}",
