@@ -183,3 +183,15 @@ def test_a_level_unlike_that_of_the_interval_is_named(shown):
     assert ", level 0.001)" in " ".join(shown(*asked, "--alpha", "0.001").split("\n\n")[0].split())
     assert "level" not in shown(*asked, "--alpha", "0.01", "--confidence", "0.99").split("\n\n")[0]
     assert "level" not in shown(*asked).split("\n\n")[0]
+
+
+def test_with_a_baseline_the_best_run_comes_first(shown):
+    asked = DATA / "qrels.txt", *RUN.values(), "-m", "nDCG@10", "--baseline-run"
+    order = [row["run"] for row in rb.compare(DATA / "qrels.txt", [*RUN.values()], "nDCG@10").leaderboard("nDCG@10")]
+    for baseline in ("reranked", "learned"):
+        others = [run for run in order if run != baseline]
+        for more, count in (((), 4), (("--top", "3"), 3)):
+            lines = shown(*asked, baseline, *more).splitlines()
+            assert [line.split()[0] for line in lines if line.startswith(tuple(f"{run} " for run in RUN))] == others[
+                :count
+            ]

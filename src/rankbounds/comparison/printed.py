@@ -78,20 +78,25 @@ def pair_table(
 ) -> Table:
     """Return the pairs for one measure, the smallest p-value first; the verdict is about ``run``.
 
-    With ``top``, those among that many of the best runs (and the baseline); ``brief``: means, and one p-value.
+    With a baseline the best run comes first. With ``top``, those among that many of the best runs (besides the
+    baseline); ``brief``: means, and one p-value.
     """
     part = comparison.parts[measure_place(comparison.measures, measure)]
     label, settings = part.measures[0], part.settings
-    among = {row["run"] for row in comparison.leaderboard(label)[:top]} | {settings["baseline"]}
-    rows = [row for row in _with_means(part) if {row["run"], row["against"]} <= among]
-    rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
+    baseline = settings["baseline"]
+    best = [row["run"] for row in comparison.leaderboard(label) if row["run"] != baseline][:top]
+    rows = [row for row in _with_means(part) if {row["run"], row["against"]} <= {*best, baseline}]
+    if baseline is None:
+        rows.sort(key=lambda row: (row["p_adjusted"], -abs(row["difference"] or 0.0)))
+    else:
+        rows.sort(key=lambda row: best.index(row["run"]))
     columns, against = [Column("run")], [Column("against", importance=9)]
     if not brief:
         return build_table(rows, [*columns, *against, *verdict_columns(f"{label}, difference", part.numbers)])
-    if settings["baseline"] is None or not rows:
+    if baseline is None or not rows:
         columns, heading = [*columns, *against], "difference"
     else:
-        heading = f"minus {settings['baseline']} ({number(rows[0]['mean_against'])})"
+        heading = f"minus {baseline} ({number(rows[0]['mean_against'])})"
     columns += [Column("mean", compared_words(label), importance=9), *verdict_columns(heading, part.numbers)]
     corrected = settings["correction"] != "none"
     return build_table(rows, [each for each in columns if not (corrected and each.name == "p_value")])
