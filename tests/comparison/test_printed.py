@@ -195,3 +195,12 @@ def test_with_a_baseline_the_best_run_comes_first(shown):
             assert [line.split()[0] for line in lines if line.startswith(tuple(f"{run} " for run in RUN))] == others[
                 :count
             ]
+
+
+@pytest.mark.parametrize("baseline", ["learned", "bm25"])
+def test_a_narrow_table_keeps_the_p_that_decides(shown, baseline):
+    text = shown(DATA / "qrels.txt", *RUN.values(), "-m", "nDCG@10", "--baseline-run", baseline)
+    hidden = text.split("(not shown: ")[1].split(";")[0].split(", ")
+    assert "p corrected" not in hidden
+    assert "verdict" not in hidden
+    assert ("95% (topics)" in hidden) == (baseline == "learned"), "it is left out where there is no room"

@@ -98,8 +98,11 @@ def pair_table(
     else:
         heading = f"minus {baseline} ({number(rows[0]['mean_against'])})"
     columns += [Column("mean", compared_words(label), importance=9), *verdict_columns(heading, part.numbers)]
-    corrected = settings["correction"] != "none"
-    return build_table(rows, [each for each in columns if not (corrected and each.name == "p_value")])
+    if settings["correction"] != "none":  # a narrow terminal shows p corrected, on which the verdict rests, first
+        columns = [
+            replace(each, of="") if each.name == "ci_low" else each for each in columns if each.name != "p_value"
+        ]
+    return build_table(rows, columns)
 
 
 def tables(comparison: Comparison, measure: str | Measure, top: int | None = None) -> list[Table]:
