@@ -134,3 +134,10 @@ def test_plans_take_judgments_by_several_raters():
     people = [{"query_id": "q", "doc_id": doc, "relevance": grade} for doc, grade in (("a", 1), ("a", 0), ("b", 0))]
     plan = rb.judge_next(people, {"run": {"q": ["x", "a", "b"]}}, measure="P@3", raters="first", budget=1)
     assert [row["doc_id"] for row in plan.rows()] == ["x"]
+
+
+def test_words_for_grades_are_told_their_rule():
+    labels = {"query_id": ["q"], "doc_id": ["a"], "label": ["Exact"]}
+    with pytest.raises(rb.DataError, match=r'--gain "Exact=3,\.\.\." \(in Python gain="Exact=3,\.\.\."\)'):
+        rb.evaluate(labels, {"run": {"q": ["a"]}}, "RR")
+    assert rb.evaluate(labels, {"run": {"q": ["a"]}}, "RR", gain="Exact=3").value.item() == 1

@@ -460,3 +460,28 @@ def test_rows_that_are_judgments_and_run_are_compared_alone(tmp_path):
         path.write_text("".join(json.dumps(row) + "\n" for row in written))
     for given in ({"old": rows, "new": better}, [rows, better], paths, [*map(str, paths)]):
         assert rb.compare(given, measures="RR").pairs.rows()[0]["difference"] == 0.5
+
+
+def test_a_baseline_that_is_no_run_is_told_before_anything_is_scored(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(Evidence, "scores", lambda *_, **__: pytest.fail("scored"))
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\n")
+    files = [tmp_path / f"input.{number}" for number in range(14)]
+    for number, file in enumerate(files):
+        file.write_text(f"q Q0 a 1 1 tag{number}\n")
+    asked = ["compare", str(tmp_path / "qrels.txt"), *map(str, files)]
+    told = {
+        ("--baseline", "bm25"): "bm25: there is no such file. It takes scores saved by --save; a run of this",
+        ("--baseline-run", "input.1"): '"input.1" is a file, and its run is named by the tag in it',
+        ("--baseline-run", "else"): "tag11 and 2 more.",
+    }
+    for options, sentence in told.items():
+        assert main([*asked, *options]) == (3 if options[0] == "--baseline" else 2)
+        assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_judgments_given_as_topics_are_told(tmp_path, capsys):
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    (tmp_path / "run.txt").write_text("q Q0 a 1 1 tag\n")
+    assert main(["check", str(tmp_path / "run.txt"), "--topics-file", str(tmp_path / "qrels.txt")]) == 3
+    told = "this looks like judgments, but queries were expected. Judgments are given as such (check: --qrels FILE)."
+    assert told in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,13 @@ from rankbounds.commands.console import output, reading, scoring
 from rankbounds.commands.console.messages import complain, doing, progress_on_terminal, say
 from rankbounds.commands.console.options import Option, Options, call, group_under, pick
 from rankbounds.comparison.printed import measure_table, shown_parts, tables
-from rankbounds.errors import UsageError
+from rankbounds.errors import DataError, UsageError
 from rankbounds.evaluation.assumptions import ASSUMPTIONS, Assumptions
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES
 from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_files import fingerprint, join_baseline, origin_of
 from rankbounds.evaluation.scores import Scores
+from rankbounds.files.opening import is_pipe
 from rankbounds.measures import Measure, parse_measures
 from rankbounds.measures.counts import Judged
 from rankbounds.measures.naming.sources import bibtex
@@ -111,7 +113,12 @@ def run_compare(options: Options) -> int:
         assumed = Assumptions(**pick(options, *ASSUMPTIONS) | ({"unjudged": trusted.rule} if trusted else {}))
         evidence = Evidence(*reading.collection_from(options, trusted), assumed)
         if options.reference and not options.baseline:
-            run_number([run.name for run in evidence.runs], options.reference)  # said before anything is scored
+            names = evidence.names
+            files = [os.path.basename(file) for _, file in reading.named_files(options.runs or ())]
+            if options.reference in files and options.reference not in names:
+                named = "name it when you give it, as in base=FILE --baseline-run base"
+                raise UsageError(f'"{options.reference}" is a file, and its run is named by the tag in it: {named}.')
+            run_number(names, options.reference)  # said before anything is scored
         scores = evidence.scores([*compared, *values_alone], progress=progress_on_terminal("runs scored"))
         if options.save or options.baseline or options.format == "json":
             prepared = reading.preparation_from(options)
@@ -164,6 +171,9 @@ def _check(options: Options) -> None:
     from rankbounds.comparison.gate.gate import check_undecided
     from rankbounds.stats.equivalence import check_margin
 
+    if options.baseline and not is_pipe(options.baseline) and not os.path.exists(options.baseline):
+        advice = "It takes scores saved by --save; a run of this comparison is named by --baseline-run."
+        raise DataError(options.baseline, "there is no such file.", advice)
     check_undecided(options.undecided)
     if options.margin is not None:
         check_margin(options.margin)

@@ -15,6 +15,7 @@ from rankbounds.evaluation.clusters import Clusters
 from rankbounds.evaluation.question import Question
 from rankbounds.evaluation.score_differences import differences, limits_of_differences, mean_difference, merit
 from rankbounds.measures import Measure
+from rankbounds.phrases import some
 from rankbounds.stats import significance
 from rankbounds.stats.equivalence import find_test, p_of_margin
 from rankbounds.tables import plain_rows
@@ -183,9 +184,7 @@ def check_means(measures: Sequence[Measure]) -> None:
 
 def run_number(runs: Sequence[str], name: str) -> int:
     if name not in runs:
-        raise UsageError(
-            f'There is no run "{name}".{did_you_mean(str(name), list(runs))} There are: {", ".join(runs[:12])}.'
-        )
+        raise UsageError(f'There is no run "{name}".{did_you_mean(str(name), list(runs))} There are: {some(runs, 12)}.')
     return list(runs).index(name)
 
 

@@ -122,6 +122,7 @@ def columns_argument(columns: Mapping[str, str]) -> str:
     return ",".join('"' + part.replace('"', '""') + '"' if {",", '"'} & {*part} else part for part in parts)
 
 
+NO_NUMBER = ("nan", "inf", "infinity", "none", "nat")
 RUN_COLUMNS = ColumnNames(value=("score", "sim", "similarity"), what="run")
 QRELS_COLUMNS = ColumnNames(value=("relevance", "label", "rel", "grade", "rating", "score"), what="judgments")
 
@@ -308,7 +309,11 @@ class Columns:
             row = int(bad[0])
             value = shown_value(self.values[row])
             problem = f"the {self.value_name} of {self.pairs.describe(row)} is {value}, not a finite number."
-            raise DataError(self.pairs.where(row), problem, "Write decimals with a point." if "," in value else "")
+            word = str(self.values[row])
+            advice = "Write decimals with a point." if "," in value else ""
+            if self.value_name in QRELS_COLUMNS.value[:-1] and word.isalpha() and word.lower() not in NO_NUMBER:
+                advice = f'Words for grades need their numbers: --gain "{word}=3,..." (in Python gain="{word}=3,...").'
+            raise DataError(self.pairs.where(row), problem, advice)
         return values
 
 

@@ -133,6 +133,10 @@ def read_query_texts(path: str) -> dict[str, QueryText]:
         if not query_id:
             raise DataError(place, "the query has no id.")
         if query_id in queries:
+            fields = first_line_of(content).split()
+            if len(fields) == 4 and fields[1] in ("0", "Q0"):
+                problem = "this looks like judgments, but queries were expected."
+                raise DataError(text.name, problem, "Judgments are given as such (check: --qrels FILE).")
             raise DataError(place, f"a second text for query {query_id}.", "Keep one for each query.")
         queries[query_id] = query
     if not queries:
