@@ -53,8 +53,8 @@ class Preparation:
             check_tie_key(self.order, self.tie_key)
 
     def __bool__(self) -> bool:
-        given = (self.documents_of, self.same_as, self.depth, self.budget)
-        return self.drop_self or any(one is not None for one in given)
+        given = [self.documents_of, self.same_as, self.depth, self.budget]
+        return self.drop_self or given != [None] * len(given)
 
     def __call__(self, run: Run) -> Run:
         if not self:
