@@ -158,7 +158,8 @@ def evaluate(
     preparation = own.pop("preparation", None)
     progress, observe, memory, master = (own.pop(name, None) for name in OF_ENGINES)
     assumptions, reading = chosen_options(own, threads=1 if engine == "spark" else None)
-    check_no_measures(runs)
+    if isinstance(runs, str | list | tuple) and runs and isinstance(runs[0], str):
+        check_no_measures(runs)
     if reading.same_as is not None:
         preparation = replace(preparation or Preparation(), same_as=reading.same_as)
     scoring = Scoring(parse_measures(measures), assumptions, reading.threads, preparation or Preparation())
