@@ -242,7 +242,7 @@ class TestModels:
             ("query_id,doc_id,probability\n1,b,high\n", "not a finite number"),
             ("query_id,doc_id,probability\n1,b,1.5\n", "between 0 and 1"),
             ("query_id,probability\n1,0.5\n", "no column for the document id"),
-            ("colour,probability\nred,0.5\n", "must name the columns"),
+            ("colour,probability\nred,0.5\n", "this table has colour, probability"),
             ("1 b 0.9\n", 'such as document "b" of topic "2"'),
             ("1 b 7\n", "between 0 and 1"),
             ("1 b\n", "has 2"),

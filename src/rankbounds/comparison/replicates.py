@@ -16,10 +16,7 @@ from rankbounds.comparison.evidence import keep_shared_topics
 from rankbounds.comparison.pairs import build_rows
 from rankbounds.errors import UsageError
 from rankbounds.evaluation.evaluate import DEFAULT_MEASURES, evaluate
-from rankbounds.evaluation.score_differences import (
-    TOLERANCE,
-    limits_of_differences,
-)
+from rankbounds.evaluation.score_differences import TOLERANCE, limits_of_differences
 from rankbounds.measures import Measure
 from rankbounds.phrases import some
 from rankbounds.results import CaptionedTables, Column, build_table, count, interval
