@@ -17,10 +17,10 @@ import rankbounds
 HOUSE = Path(rankbounds.__file__).parent
 TOP = "(top level)"
 LINES = {
-    TOP: 2046, "columns": 1422, "files": 4567, "collection": 2890, "rankings": 1780, "measures": 6121,
-    "evaluation": 6113, "stats": 2472, "rbp": 1564, "probability": 3379, "judging": 3745, "checking": 1621,
-    "comparison": 5477, "interop": 1526, "plots": 1140, "studies": 2021, "report": 1108, "desk": 1460,
-    "commands": 3967,
+    TOP: 2048, "columns": 1422, "files": 4576, "collection": 2898, "rankings": 1780, "measures": 6121,
+    "evaluation": 6125, "stats": 2472, "rbp": 1564, "probability": 3379, "judging": 3745, "checking": 1621,
+    "comparison": 5521, "interop": 1526, "plots": 1140, "studies": 2021, "report": 1108, "desk": 1460,
+    "commands": 3977,
 }  # fmt: skip
 """Of Python, with blank lines and docstrings."""
 LARGEST_MODULE = 500
