@@ -82,6 +82,8 @@ def test_the_first_document_does_not_wait_for_the_plan(collection, monkeypatch):
             first = waited_for(lambda: served.say("next", judge="ann", page="p")[1]["next"])
             judged = rb.read_qrels(served.qrels).to_dict()
             assert all(doc not in judged.get(query, {}) for query, doc in first)
+            asked = [rb.read_run(collection / "runs" / f"{name}.txt").to_dict() for name in ("reranked", "dense")]
+            assert any(all(doc in run.get(query, {}) for query, doc in served.desk.planned) for run in asked)
             held.set()
     finally:
         held.set()

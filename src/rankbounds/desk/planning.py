@@ -149,8 +149,9 @@ class Planning:
     def _begin(self) -> None:
         if self.desk.settings.worklist is not None:
             return
-        jobs = list(self.live.runs())
-        run = next((job for job in jobs if job.name in self._compared), jobs[0]).read()
+        runs = (job.read() for job in self.live.runs())
+        asked = self._compared
+        run = next(run for run in runs if not isinstance(asked, tuple) or not asked or run.name in asked)
         best_first = ([(query, doc) for doc, _ in run[query]] for query in run.query_ids[:SOON_TOPICS])
         unjudged = ((pair for pair in one if self.desk.file.grade(pair) is None) for one in best_first)
         ranked = [list(itertools.islice(of_topic, SOON_RANKS)) for of_topic in unjudged]
@@ -159,7 +160,7 @@ class Planning:
 
     def _keep_up(self) -> None:
         state = ""
-        with contextlib.suppress(RankboundsError):  # (planning reports it)
+        with contextlib.suppress(RankboundsError, StopIteration):  # (planning reports it)
             self._begin()
         while not self._ended:
             try:
