@@ -292,9 +292,9 @@ def test_command(tmp_path, capfd):
         out, err = capfd.readouterr()
         return json.loads(out), err
 
-    rows, err = told("-m", "nDCG@10", "--compare", "run1", "run2", "--until", "0.95")
+    rows, err = told("-m", "nDCG@10", "--compare", "run1", "run2", "--until", "0.95", "--q", "0.1")
     assert [list(row)[:3] for row in rows] == [["query_id", "doc_id", "value"]] * 4
-    assert "judgments in this order are needed" in err
+    assert "decided with probability 0.95 as it is, without further judgments" in err
     assert sorted(rows, key=lambda row: -row["value"]) == rows
     rows, err = told("-m", "AP", "--compare", "all")
     assert "as judged, run" in err
@@ -411,6 +411,19 @@ def test_nothing_is_listed_where_nothing_is_open(command):
     assert "reranked is better than bm25" in told
     assert "no further judgments are needed" in told
     assert json.loads(command(*ask, "--until", "settled", "--format", "json")[1]) == []
+
+
+def test_a_probability_that_judgments_do_not_show_is_no_goal(command):
+    """Where ``compare`` says that it cannot be estimated, no number of judgments is told until it is reached."""
+    runs = [DATA / "runs" / f"{name}.txt" for name in ("dense", "reranked")]
+    assert "cannot be estimated: fewer than" in command("compare", DATA / "qrels.txt", *runs)[1]
+    ask = ["judge-next", DATA / "qrels.txt", *runs, "--until"]
+    code, out, told = command(*ask, "0.95")
+    assert (code, out) == (2, "")
+    assert "cannot be estimated: fewer than 95% of the first 5 documents of dense are judged" in told
+    assert "--until settled" in told
+    assert "judgments in this order are needed until it is settled" in command(*ask, "settled", "-m", "P@3")[1]
+    assert "with probability 0.95" in command(*ask, "0.95", "--q", "0.1", "-m", "P@3")[1]
 
 
 def test_names_are_checked_before_files_are_read(command):

@@ -149,8 +149,14 @@ def plan_judgments(
     left_open = OpenDocuments(models, measure, seed=question.seed)
     pairs = None if compare is None else left_open.pairs_of_leader()
     plan = left_open.plan(pairs, budget, level or 1.0, progress=progress)
-    if likely and plan.settled == (False,) and not models.unknown and plan.unpooled.isdisjoint(plan.pairs[0]):
+    why = models.unsupported({run for pair in plan.pairs for run in pair})
+    if likely and plan.settled == (False,) and not why:
         plan = replace(plan, likely=left_open.likely())
+    if level is not None and level < 1 and why and not plan.is_settled:
+        raise UsageError(
+            f"How likely it is that one run is better cannot be estimated: {why}. Ask how many judgments settle it "
+            f"whatever else is unjudged (--until {SETTLED}), or give a probability (--q 0.1)."
+        )
     if level is not None and pairs is not None:
         if not models.unknown:
             plan = replace(plan, needed=left_open.needed(pairs, level, progress=progress))

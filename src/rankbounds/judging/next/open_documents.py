@@ -339,7 +339,6 @@ class OpenDocuments:
             len(self.collection),
             remarks=tuple(self.models.remarks()),
             bounds=tuple(zip(low.tolist(), high.tolist(), strict=True)),
-            unpooled=frozenset(self.models.unpooled()),
             settings={"measure": str(self.measure), "seed": self.seed},
         )
 

@@ -53,6 +53,8 @@ class Needed:
                 f"In {1 - self.settled:.0%} of {drawn}, it is not {self.goal} even when all {self.unjudged:,} "
                 "documents are judged."
             )
+        if self.high == 0:
+            return f"It is {self.goal} as it is, without further judgments (taken as normal)."
         return f"About {self.range} judgments in this order are needed until it is {self.goal} (90% of {drawn})."
 
 
@@ -119,8 +121,6 @@ class SettlingPlan(DocumentsToJudge):
     """For each pair, the least and the greatest difference that are left, turned so that more is better."""
     likely: tuple[float, float] | None = None
     """Of one pair that is open, how likely each run is the better one, as ``compare`` tells it."""
-    unpooled: frozenset[str] = frozenset()
-    """Runs of whose first documents too few are judged to estimate how likely anything is."""
     columns = _columns(6, "value", "probability", "effect")
 
     @property

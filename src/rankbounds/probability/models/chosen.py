@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypedDict
@@ -195,6 +195,13 @@ class ChosenModels:
     def unpooled(self) -> list[str]:
         known = self._retrieved.pooled if self.kind == "logistic" and self._fitted else {}
         return [name for name, pooled in known.items() if not pooled]
+
+    def unsupported(self, runs: Collection[str]) -> str:
+        """Why judgments do not show how likely it is which of these runs is better; nothing where they do."""
+        if self.unknown:
+            return self.unknown
+        few = [name for name in self.unpooled() if name in runs]
+        return f"fewer than {POOLED} of {some(few)} are judged" if few else ""
 
     def remarks(self) -> list[str]:
         if self.unknown:
