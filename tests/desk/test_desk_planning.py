@@ -77,16 +77,15 @@ def test_the_first_document_does_not_wait_for_the_plan(collection, monkeypatch):
     held = threading.Event()
     monkeypatch.setattr(planning, "SOON_RANKS", 1)  # what every topic ranks first is judged
     monkeypatch.setattr(planning, "plan_next", lambda *given, **named: (held.wait(600), plan_next(*given, **named))[1])
-    try:
-        with Served(collection, goal={"compare": ("reranked", "dense")}) as served:
+    with Served(collection, goal={"compare": ("reranked", "dense")}) as served:
+        try:
             first = waited_for(lambda: served.say("next", judge="ann", page="p")[1]["next"])
             judged = rb.read_qrels(served.qrels).to_dict()
             assert all(doc not in judged.get(query, {}) for query, doc in first)
             asked = [rb.read_run(collection / "runs" / f"{name}.txt").to_dict() for name in ("reranked", "dense")]
             assert any(all(doc in run.get(query, {}) for query, doc in served.desk.planned) for run in asked)
+        finally:  # the desk waits for its plan before it closes
             held.set()
-    finally:
-        held.set()
 
 
 def test_a_click_does_not_wait_for_the_plan(collection):

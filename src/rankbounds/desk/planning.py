@@ -199,7 +199,6 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __call__(self) -> Any:
-        """What the function returns, or raises for the user to read."""
         with self._turn:
             try:
                 process = self._running()

@@ -15,7 +15,6 @@ from rankbounds.results import Result
 
 
 def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
-    """The grade of each of these pairs; -1 where it has no judgment."""
     grade = np.full(len(pairs), float(POOLED_NOT_JUDGED))
     here, there = qrels.pairs.index.find(pairs)
     grade[here] = qrels.grade[there]
@@ -23,7 +22,6 @@ def grades_of_pairs(qrels: Qrels, pairs: Pairs) -> Floats:
 
 
 def heaviest(documents: RetrievedDocuments, weight: Floats, budget: int) -> Ints:
-    """The documents of the largest weights; equal weights in the order of topics and ids."""
     rounded = np.round(weight, 12)  # sums of the same weights in another order are equal
     rows = np.flatnonzero(rounded > 0)
     if rows.size > budget:
@@ -60,5 +58,4 @@ class DocumentsToJudge(Result):
         return " ".join(self.sentences())
 
     def pool(self) -> Qrels:
-        """The documents as a pool: judgments of grade -1, to be filled in."""
         return Qrels.from_columns(self.query_ids, self.doc_ids, [POOLED_NOT_JUDGED] * len(self), source="plan")

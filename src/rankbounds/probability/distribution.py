@@ -48,7 +48,6 @@ class Distribution:
         return np.minimum(reached[np.searchsorted(self.value, x, side="right")], 1.0)
 
     def quantile(self, share: Floats | float) -> Floats:
-        """The least value that this share of the probability does not exceed."""
         reached = np.cumsum(self.probability)
         place = np.searchsorted(reached, np.asarray(share) - 1e-12)
         return self.value[np.minimum(place, self.value.size - 1)]

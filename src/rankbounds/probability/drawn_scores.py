@@ -145,7 +145,6 @@ class DrawnCompletions:
                 yield at, topics, np.stack([collection.values(lists(run), measure, facts) for run in group])
 
     def cells(self, pairs: int) -> float:
-        """About how many cells one draw of so many pairs' differences goes through."""
         depth = self.collection.depth(self.measure)
         length = self.collection.length
         read = float((length if depth is None else np.minimum(length, depth)).sum(axis=1).mean())

@@ -110,7 +110,6 @@ class Estimate:
         return np.logical_not(select_runs(self.slopes, first, second).any(axis=1))
 
     def possible(self, first: Ints, second: Ints | None) -> tuple[Floats, Floats]:
-        """The least and the greatest value that each run, or difference of runs, can have."""
         least, most = np.zeros(first.size), np.full(first.size, self.limit)
         if second is not None:
             least = -most

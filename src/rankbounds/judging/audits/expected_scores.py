@@ -66,7 +66,6 @@ class Steps:
         return cls(level if level.size else np.array([measure.rel]), facts)
 
     def reached(self, grade: Floats) -> Floats:
-        """A row for each level: 1 where a grade reaches it."""
         return (grade >= self.level[:, None]).astype(np.float64)
 
     def heights(self, measure: Measure) -> Floats:

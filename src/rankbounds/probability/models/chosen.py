@@ -197,7 +197,6 @@ class ChosenModels:
         return [name for name, pooled in known.items() if not pooled]
 
     def unsupported(self, runs: Collection[str]) -> str:
-        """Why judgments do not show how likely it is which of these runs is better; nothing where they do."""
         if self.unknown:
             return self.unknown
         few = [name for name in self.unpooled() if name in runs]

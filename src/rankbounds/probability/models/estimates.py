@@ -153,7 +153,6 @@ def all_relevant(grade: Floats, relevance: Floats) -> bool:
 
 
 def relevance_of(grade: Floats, facts: TopicFacts, measure: Measure | None, rel: float = 1.0) -> Floats:
-    """Between 0 and 1: how far a document of this grade counts as relevant to the measure."""
     if measure is not None and measure.graded:
         return facts.rule(grade) / facts.max_gain
     return (grade >= (rel if measure is None else measure.rel)).astype(float)

@@ -265,7 +265,6 @@ class GroupsLeftOut:
         return self._of_others[group]
 
     def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
-        """The probability of each; NaN where there is nothing to learn from."""
         if self.fit is None:
             return np.full(unjudged.rank.size, np.nan)
         return expit(self.features_of(unjudged) @ self.fit.coefficients)

@@ -28,9 +28,7 @@ DOCUMENT_COLUMNS = named_columns.ColumnNames(value=PROBABILITY_NAMES, what="prob
 class RelevanceProbability(Protocol):
     """The probability that each unjudged document is relevant."""
 
-    def __call__(self, unjudged: UnjudgedDocuments) -> Floats:
-        """One probability for each."""
-        ...
+    def __call__(self, unjudged: UnjudgedDocuments) -> Floats: ...
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,6 @@ class RelevantGrades:
 
     @classmethod
     def near_the_top(cls, measure: Measure, facts: TopicFacts, lists: Iterable[Rankings]) -> RelevantGrades:
-        """Those of the judged documents of some lists, each with the weight of its rank."""
         parts: list[tuple[Floats, Floats]] = [(np.empty(0), np.empty(0))]
         for rankings in lists if measure.graded else ():
             line, rank = np.nonzero(rankings.present & ~rankings.holes)
