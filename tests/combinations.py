@@ -185,8 +185,8 @@ class Case:
                 best: dict[str, tuple] = {}
                 for line, (_, document, rank, score) in numbered:
                     name = document[: document.rindex(mark)] if document.rfind(mark) > 0 else document
-                    if name not in best or score > best[name][1][3]:
-                        best[name] = line, (topic, name, rank, score)
+                    first, (_, _, lowest, highest) = best.get(name, (line, (topic, name, rank, score)))
+                    best[name] = first, (topic, name, rank and min(lowest, rank), max(highest, score))
                 numbered = sorted(best.values())
             if self.prepared.get("drop_self"):
                 numbered = [one for one in numbered if one[1][1] != topic]

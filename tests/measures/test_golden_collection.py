@@ -125,7 +125,7 @@ def from_dicts(qrels, run, measures, **options):
 
 def as_a_stream(qrels, run, measures, **options):
     options = {"bounds": "none", **options}
-    return rb.evaluate(HERE / qrels, HERE / run, measures, engine="stream", memory=1 << 16, **options)
+    return rb.evaluate(HERE / qrels, HERE / run, measures, engine="stream", memory=1 << 24, **options)
 
 
 @pytest.fixture(params=[in_memory, from_dicts, as_a_stream], ids=["files", "dicts", "stream"])

@@ -96,7 +96,7 @@ def test_a_case_depends_on_seed_and_number_alone(name):
 
 def test_options_reach_the_tool_server_the_demo_and_spark_where_it_is_asked_for():
     def drawn(spark):
-        return [fuzz.case_of(3, number, ["commands"], spark)[1].command for number in range(600)]
+        return [fuzz.case_of(3, number, ["commands"], spark)[1].command for number in range(2400)]
 
     plain = drawn(None)
     assert {"rankbounds mcp", "rankbounds demo"} <= {" ".join(words.split()[:2]) for words in plain}

@@ -121,7 +121,7 @@ class TestTwoOneSidedTests:
         assert [row["p_equivalent"] for row in plain.pairs.rows()] == [None, None]
         assert [row["p_value"] for row in plain.pairs.rows()] == [row["p_value"] for row in with_margin.pairs.rows()]
         code, out, _ = command(
-            "compare", *FILES, DATA / "runs" / "bm25.txt", "-m", "AP", "--test", "tost", "--margin", 0.2
+            "compare", *FILES, DATA / "runs" / "bm25.txt", "-m", "AP", "--test", "tost", "--margin", 0.2, "--explain"
         )
         assert code == 0
         assert "group" not in out  # letters say which runs no test tells apart
